@@ -61,14 +61,7 @@ class Lookups(Syntax):
 
     def uses(self, name: str, scope: Scope | None) -> Sequence[ast.Name]:
         """Where a name that belongs to ``scope`` is read or bound, in order."""
-        return self._used.get((scope, name), ())
-
-    @cached_property
-    def _used(self) -> dict[tuple[Scope | None, str], list[ast.Name]]:
-        found: dict[tuple[Scope | None, str], list[ast.Name]] = defaultdict(list)
-        for node in self.all(ast.Name):
-            found[self.binding_scope(node.id, self.scope(node)), node.id].append(node)
-        return found
+        return self.in_order((*self.loads(name, scope), *self.bindings(name, scope)))
 
     def attributes(self, attr: str) -> Sequence[ast.Attribute]:
         """Where an attribute of this name stands, in order."""
@@ -204,10 +197,6 @@ class Lookups(Syntax):
     def in_order(self, nodes: Iterable[Node]) -> list[Node]:
         """Different nodes as they follow each other in `nodes`."""
         return sorted(set(nodes), key=self._rank.__getitem__)
-
-    @cached_property
-    def _rank(self) -> dict[ast.AST, int]:
-        return {node: number for number, node in enumerate(self.nodes)}
 
     @cached_property
     def outer_names(self) -> frozenset[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -28,5 +29,21 @@ def once(find: Callable[[W], T]) -> Callable[[W], T]:
             whole.kept[find] = find(whole)
         known: T = whole.kept[find]
         return known
+
+    return found
+
+
+def once_each(find: Callable[Concatenate[W, P], T]) -> Callable[Concatenate[W, P], T]:
+    """The same for a function that is asked of several things in a program: of each once."""
+
+    @wraps(find)
+    def found(whole: W, /, *asked: P.args, **named: P.kwargs) -> T:
+        known: dict[object, T] | None = whole.kept.get(find)
+        if known is None:
+            known = whole.kept[find] = {}
+        key = (*asked, *named.items())
+        if key not in known:
+            known[key] = find(whole, *asked, **named)
+        return known[key]
 
     return found

@@ -219,19 +219,23 @@ class Syntax(Text):
         """Whether ``node`` is ``outer`` or lies in it."""
         if node is outer:
             return True
-        at, within = self._spans.get(node), self._spans.get(outer)
-        return at is not None and within is not None and within[0] < at[0] <= within[1]
+        at, begin = self._rank.get(node), self._rank.get(outer)
+        return at is not None and begin is not None and begin < at <= self._last[outer]
 
     @cached_property
-    def _spans(self) -> dict[ast.AST, tuple[int, int]]:
-        """For each node its number in `nodes`, which go depth first, and that of the last one in it."""
-        number = {node: at for at, node in enumerate(self.nodes)}
-        last = dict(number)
+    def _rank(self) -> dict[ast.AST, int]:
+        """The number of each node in `nodes`, which go depth first."""
+        return {node: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def _last(self) -> dict[ast.AST, int]:
+        """For each node the number of the last one in it."""
+        last = dict(self._rank)
         for node in reversed(self.nodes):
             above = self.parent.get(node)
             if above is not None:
                 last[above] = max(last[above], last[node])
-        return {node: (at, last[node]) for node, at in number.items()}
+        return last
 
     def loops(self, node: ast.AST) -> list[ast.stmt]:
         """Loops around ``node`` within its function, innermost first."""

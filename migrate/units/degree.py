@@ -12,7 +12,7 @@ import ast
 from fractions import Fraction
 
 from ..facts.names import called_name
-from ..facts.once import once
+from ..facts.once import once_each
 from ..flow.values import Values
 from ..knowledge.gradients import LINEAR, SCALE_FREE
 from ..nodes import children, walk
@@ -27,22 +27,10 @@ class _Depends(Exception):
     """The size of a gradient matters."""
 
 
+@once_each
 def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
     """The statements with which a reader, all in functions of this file, reads gradients whose size is all one to
     it; empty where it may not be."""
-    known = _known_readers(ctx)  # each unit asks
-    if stmt not in known:
-        known[stmt] = _scale_free(ctx, stmt)
-    return known[stmt]
-
-
-@once
-def _known_readers(ctx: Context) -> dict[ast.stmt, list[ast.stmt]]:
-    """Those that were looked at."""
-    return {}
-
-
-def _scale_free(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
     callees = _looking(ctx, stmt)
     functions = [f for f in callees if isinstance(f, ast.FunctionDef)]
     if len(functions) < len(callees):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..facts.once import once
+from ..facts.once import once_each
 from ..facts.scopes import Scope
 from ..facts.sites import Scale, opened
 from ..flow.objects import ELEMENT_KEY, Obj
@@ -134,9 +134,7 @@ def _walk(
     for stmt in body:
         if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
-        suites = [getattr(stmt, name, []) for name in ("body", "orelse", "finalbody")]
-        suites += [h.body for h in getattr(stmt, "handlers", [])]
-        for node in _own_calls(ctx, stmt, suites):
+        for node in _own_calls(ctx, stmt):
             if node in run.backwards:
                 scale = run.backwards[node]
                 held = _held(ctx, scale.optimizers, bound, scale.optimizer_objects)
@@ -152,28 +150,26 @@ def _walk(
                         opened_ = (*path, (node, callee))
                         yield from _walk(run, ctx.m.body_of(scope), depth + 1, under, handed, opened_)
         inner = (*under, stmt) if isinstance(stmt, (ast.If, ast.For, ast.While, ast.AsyncFor)) else under
-        for suite in suites:
+        for suite in _suites(stmt):
             yield from _walk(run, suite, depth, inner, bound, path)
 
 
-def _own_calls(ctx: Context, stmt: ast.stmt, suites: list[list[ast.stmt]]) -> list[ast.Call]:
+def _suites(stmt: ast.stmt) -> list[list[ast.stmt]]:
+    """The statements that a statement holds."""
+    suites = [getattr(stmt, name, []) for name in ("body", "orelse", "finalbody")]
+    return suites + [h.body for h in getattr(stmt, "handlers", [])]
+
+
+@once_each
+def _own_calls(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
     """The calls of a statement's own header, in the order in which they end; each unit comes by."""
-    known = _known_calls(ctx)
-    if stmt not in known:
-        nested = {id(inner) for suite in suites for inner in suite}
-        found, todo = list[ast.Call](), list[ast.AST]([stmt])
-        while todo:
-            node = todo.pop()
-            if id(node) in nested or isinstance(node, (ast.ExceptHandler, ast.Lambda)):
-                continue
-            if isinstance(node, ast.Call):
-                found.append(node)
-            todo.extend(children(node))
-        known[stmt] = sorted(found, key=lambda call: (call.end_lineno or 0, call.end_col_offset or 0))
-    return known[stmt]
-
-
-@once
-def _known_calls(ctx: Context) -> dict[ast.stmt, list[ast.Call]]:
-    """Those of the statements that were met."""
-    return {}
+    nested = {id(inner) for suite in _suites(stmt) for inner in suite}
+    found, todo = list[ast.Call](), list[ast.AST]([stmt])
+    while todo:
+        node = todo.pop()
+        if id(node) in nested or isinstance(node, (ast.ExceptHandler, ast.Lambda)):
+            continue
+        if isinstance(node, ast.Call):
+            found.append(node)
+        todo.extend(children(node))
+    return sorted(found, key=lambda call: (call.end_lineno or 0, call.end_col_offset or 0))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 
 from ..facts.names import called_name
-from ..facts.once import once
+from ..facts.once import once_each
 from ..facts.scopes import Scope
 from ..facts.sites import Scale
 from .by_name import NOTHING, Said, run_by, said_to
@@ -46,19 +46,11 @@ def lifted_steps(
     return found
 
 
+@once_each
 def _calls(ctx: Context, scope: Scope) -> Sequence[ast.Call]:
     """The calls that a function runs itself: not those of a lambda or a class in it. Each unit asks."""
-    known = _known_calls(ctx)
-    if scope not in known:
-        every = (node for stmt in ctx.m.body_of(scope) for node in walk_now(stmt))
-        known[scope] = [n for n in every if isinstance(n, ast.Call) and ctx.m.function(n) is scope]
-    return known[scope]
-
-
-@once
-def _known_calls(ctx: Context) -> dict[Scope, list[ast.Call]]:
-    """Those of the functions that were looked at."""
-    return {}
+    every = (node for stmt in ctx.m.body_of(scope) for node in walk_now(stmt))
+    return [n for n in every if isinstance(n, ast.Call) and ctx.m.function(n) is scope]
 
 
 def _calls_any(ctx: Context, scope: Scope, functions: Collection[ast.AST]) -> bool:

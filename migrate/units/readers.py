@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..facts.names import called_name
-from ..facts.once import once
+from ..facts.once import once_each
 from ..facts.sites import opened
 from ..flow.objects import Obj
 from ..flow.tensors import own_gradient
@@ -177,18 +177,10 @@ class _Place:
     asks: bool  # of what it is handed, by its name, and is not here
 
 
+@once_each
 def _places(ctx: Context, stmt: ast.AST) -> Sequence[_Place]:
     """Those of a statement, in order."""
-    known = _known_places(ctx)
-    if stmt not in known:
-        known[stmt] = [place for node in walk(stmt) if (place := _place(ctx, node)) is not None]
-    return known[stmt]
-
-
-@once
-def _known_places(ctx: Context) -> dict[ast.AST, list[_Place]]:
-    """Those of the statements that were looked at."""
-    return {}
+    return [place for node in walk(stmt) if (place := _place(ctx, node)) is not None]
 
 
 def _place(ctx: Context, node: ast.AST) -> _Place | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.once import once
+from ..facts.once import once_each
 from ..facts.scopes import Scope
 from ..flow.objects import Obj, unbound
 from ..nodes import children, walk
@@ -308,21 +308,9 @@ def _of_another_script(ctx: Context, call: ast.Call, there: Scope) -> bool:
     return not any({mine, other} <= set(m.reached(file)) for file in m.files)
 
 
+@once_each
 def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:
     """The argument that ``call`` hands to parameter ``name``; None where it hands none (or by splat)."""
-    known = _known_passed(ctx)  # each unit asks
-    if (call, callee, name) not in known:
-        known[call, callee, name] = _passed(ctx, call, callee, name)
-    return known[call, callee, name]
-
-
-@once
-def _known_passed(ctx: Context) -> dict[tuple[ast.Call, Scope, str], ast.expr | None]:
-    """What was asked of calls."""
-    return {}
-
-
-def _passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:
     node = callee.node
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     for keyword in call.keywords:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ...facts.once import once
+from ...facts.once import once, once_each
 from ...facts.sites import Scale
 from ...facts.torchs import spelled_out
 from ...flow.objects import Obj
@@ -145,19 +145,10 @@ class _Alike:
     owned: bool
 
 
+@once_each
 def _alike(ctx: Context, one: ast.stmt, other: ast.stmt) -> _Alike | None:
     """What two statements of two arms have in common; each unit asks of all that clip."""
-    known = _known_alike(ctx)
-    if (one, other) not in known:
-        same = ast.dump(one) == ast.dump(other)
-        known[one, other] = _Alike({}, True) if same else _same_clip(ctx, one, other)
-    return known[one, other]
-
-
-@once
-def _known_alike(ctx: Context) -> dict[tuple[ast.stmt, ast.stmt], _Alike | None]:
-    """Those that were compared."""
-    return {}
+    return _Alike({}, True) if ast.dump(one) == ast.dump(other) else _same_clip(ctx, one, other)
 
 
 def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> _Alike | None:

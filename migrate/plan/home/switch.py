@@ -231,12 +231,11 @@ def _begun_ahead(ctx: Context, inits: list[Initialize], owner: ast.ClassDef, bas
     below = [init for c in ctx.m.all(ast.ClassDef) if c is not owner and (init := constructor(c)) is not None]
     for init in below:
         scope = m.scope_of[init]
-        if not any(base in _run_by(ctx, call) for call in m.own(scope, ast.Call)):
-            continue
-        begun = [i.call for i in inits if m.function(i.call) is scope]
+        run = {call: _run_by(ctx, call) for call in m.own(scope, ast.Call)}
+        behind = [call for call, found in run.items() if base in found]
         functions = {m.function(i.call).node for i in inits}
-        begun += [call for call in m.own(scope, ast.Call) if functions & _run_by(ctx, call) - {base}]
-        behind = [call for call in m.own(scope, ast.Call) if base in _run_by(ctx, call)]
+        begun = [i.call for i in inits if m.function(i.call) is scope]
+        begun += [call for call, found in run.items() if functions & found - {base}]
         if any(m.start(one) < m.start(call) for one in begun for call in behind if one is not call):
             return True
     return False

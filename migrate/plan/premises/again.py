@@ -95,9 +95,8 @@ def _runs_ahead(ctx: Context, one: ast.Call, other: ast.Call) -> bool:
     m = ctx.m
     for first in _sites(ctx, one):
         for second in _sites(ctx, other):
-            same = m.function(first) is m.function(second) and first is not second
-            apart = exclusive(ctx, first, second) or _at_another_word(ctx, first, second)
-            if same and m.start(first) < m.start(second) and not apart:
+            same = m.function(first) is m.function(second) and m.start(first) < m.start(second)
+            if same and not exclusive(ctx, first, second) and not _at_another_word(ctx, first, second):
                 return True
     return False
 
