@@ -47,9 +47,9 @@ def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
             return False
 
 
-def kept_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere, models: Collection[Obj]) -> bool:
-    """Whether an object is what one of another file's class holds, or gives back, that was made with one of
-    ``models``: ``Holder(model).model``."""
+def kept_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> frozenset[Obj]:
+    """With what was made of which an object is what one of another file's class holds, or gives back: the model of
+    ``Holder(model).model``."""
     owners, name = frozenset[Obj](), ""
     match obj.kind, obj.key:
         case "path", (Obj() as owner, str(name)):
@@ -57,8 +57,8 @@ def kept_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere, models: Collection
         case "call", ast.Call(func=ast.Attribute(value=base, attr=name)):
             owners = v.of(base)
     makers = [one.key for one in owners if one.kind == "call" and isinstance(one.key, ast.Call)]
-    return any(
-        o in models
+    return frozenset(
+        o
         for made in makers
         if comes_from_elsewhere(v, made.func) and name in elsewhere.keeping.get(name_elsewhere(v, made.func), ())
         for arg in (*made.args, *(k.value for k in made.keywords))
@@ -121,14 +121,19 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
     ``models`` are what Apex was handed."""
     if elsewhere.running and not elsewhere.running.isdisjoint(names_elsewhere(v, call)):
         return True
+    objects = applied_elsewhere(v, call, elsewhere)
+    return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
+
+
+def applied_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset[Obj]:
+    """What a call hands to code of another file that runs it, if it is a network."""
     if not comes_from_elsewhere(v, call.func):
-        return False
+        return frozenset()
     name = name_elsewhere(v, call.func)
     run = elsewhere.applying.get(name, frozenset())
     handed = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
     given = [arg for at, arg in handed if any(at in parameter for parameter in run)]
-    objects = {o for arg in given for o in opened(v, v.of(arg))}
-    return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
+    return frozenset(o for arg in given for o in opened(v, v.of(arg)))
 
 
 def handed_called(v: Values, call: ast.Call, method: str, elsewhere: Elsewhere) -> list[ast.expr]:

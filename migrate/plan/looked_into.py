@@ -105,9 +105,7 @@ def _holders(ctx: Context, states: set[Obj], given: list[ast.expr]) -> Iterator[
     """The items by the keys under which a state is saved, of what it is saved in or loaded from."""
     m, v = ctx.m, ctx.v
     keys, wholes = set[str](), set[Obj]()
-    items = [node for node in (*m.all(ast.Subscript), *m.all(ast.Call)) if item_by_key(node) is not None]
-    for node in items:
-        base, key = item_by_key(node) or (node, "")
+    for node, base, key in items_by_key(ctx):
         stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
         if node in given or (stored and v.of(node) & states):
             keys.add(key)
@@ -127,13 +125,19 @@ def _holders(ctx: Context, states: set[Obj], given: list[ast.expr]) -> Iterator[
             keys |= named
             filled = call.func.value if isinstance(call.func, ast.Attribute) else call
             wholes |= v.of(filled) | ({Obj("call", call)} if filled is call else set())
-    for node in items:
-        base, key = item_by_key(node) or (node, "")
+    for node, base, key in items_by_key(ctx):
         if key in keys and any(obj in wholes or _is_loaded(obj) for obj in v.of(base)):
             yield node, True
 
 
-def item_by_key(node: ast.expr) -> tuple[ast.expr, str] | None:
+@once
+def items_by_key(ctx: Context) -> list[tuple[ast.expr, ast.expr, str]]:
+    """All items by a key that is spelled out, of what, and the key."""
+    nodes = (*ctx.m.all(ast.Subscript), *ctx.m.all(ast.Call))
+    return [(node, *item) for node in nodes if (item := _item_by_key(node)) is not None]
+
+
+def _item_by_key(node: ast.expr) -> tuple[ast.expr, str] | None:
     """The dictionary and the key of which an expression is the item."""
     match node:
         case ast.Subscript(value=base, slice=ast.Constant(value=str(key))):

@@ -22,7 +22,7 @@ from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.values import Values
 from ..units.translate import passed
 from ..units.unit import Context, Unit
-from .looked_into import item_by_key, looks, saved_states
+from .looked_into import items_by_key, looks, saved_states
 from .saved_entries import is_saved_entry
 
 _SAID = (
@@ -83,8 +83,7 @@ def _names(m: Module, calls: Sequence[ast.Call]) -> tuple[set[str], set[str]]:
 
 def _entries(ctx: Context, keys: set[str]) -> Iterator[ast.expr]:
     """``checkpoint["amp"]``, ``checkpoint.get("amp")``; of a dictionary that is written out here more is known."""
-    for node in (*ctx.m.all(ast.Subscript), *ctx.m.all(ast.Call)) if keys else ():
-        base, key = item_by_key(node) or (node, "")
+    for node, base, key in items_by_key(ctx) if keys else ():
         stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
         if key in keys and not stored and not any(isinstance(held.key, ast.Dict) for held in ctx.v.of(base)):
             yield node

@@ -8,19 +8,24 @@ import ast
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from ..facts.once import once
+from ..facts.once import once, once_each
+from ..nodes import walk
 from .halves import Value
 from .unit import Context
 
-Asked = tuple[ast.AST, int, bool, tuple[tuple[str, Value], ...]]  # function, depth, whether of O1, what it is handed
+# A function or statement, its depth, whether of O1, and what it is handed.
+Asked = tuple[ast.AST, int, bool, tuple[tuple[str, Value], ...]]
+GIVEN = "return"  # beside the names that are left: what a function gives
+_LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, eq=False)
 class ApartRun:
-    """One run of a function under nobody's casts, of nothing that is half: what it gave, what every expression held,
-    and which functions it went into, by which calls."""
+    """One run of a function or statement under nobody's casts, of nothing that is half: what was left, what every
+    expression held, and which functions it went into, by which calls."""
 
-    returned: Value
+    left: Mapping[str, Value]
     seen: Mapping[ast.AST, Value]
     entered: Mapping[ast.AST, Set[ast.Call]]
 
@@ -43,3 +48,18 @@ def training_functions(ctx: Context) -> frozenset[ast.AST]:
             found.add(node)
             todo += ctx.v.callers.get(node, ())
     return frozenset(found)
+
+
+@once_each
+def starts_trainings(ctx: Context, stmt: ast.stmt) -> frozenset[str] | None:
+    """The names that a statement uses which calls functions that train, under a condition or not: ``if args.kind == 1:
+    train(args)``. None for any other, and where it is left on another way than by its end."""
+    match stmt:
+        case ast.If(orelse=[]) | ast.Expr(value=ast.Call()) | ast.Assign(value=ast.Call()):
+            nodes = list(walk(stmt))
+        case _:
+            return None
+    called = {one for node in nodes if isinstance(node, ast.Call) for one in ctx.v.callees(node)}
+    if called.isdisjoint(training_functions(ctx)) or any(isinstance(node, (*_LEAVES, *_DEFINITIONS)) for node in nodes):
+        return None
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))

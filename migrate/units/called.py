@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
 
 from ..facts.names import called_name, last_name
 from ..facts.networks import gives_several
@@ -15,7 +16,7 @@ from ..knowledge import operations
 from ..knowledge.models import FORWARDING
 from ..knowledge.results import loss
 from ..nodes import positional_parameters
-from .apart import ApartRun, apart_runs, training_functions
+from .apart import GIVEN, ApartRun, apart_runs, starts_trainings, training_functions
 from .contents import arithmetic, converted, facts_of, item_of, nested, with_item
 from .doubles import made_double
 from .frames import MAX_DEPTH, Env, Frame, key_of
@@ -50,6 +51,10 @@ class Called(Seen, ABC):
     @abstractmethod
     def _expr(self, frame: Frame, node: ast.expr, env: Env) -> Value:
         """What an expression may hold."""
+
+    @abstractmethod
+    def _statement(self, frame: Frame, stmt: ast.stmt, env: Env) -> Env | None:
+        """The names behind a statement; None where it is not left by its end."""
 
     @abstractmethod
     def _block(self, frame: Frame, body: Sequence[ast.stmt], env: Env | None) -> Env | None:
@@ -236,30 +241,55 @@ class Called(Seen, ABC):
         return self._memo[key]
 
     def _run_apart(self, frame: Frame, callee: FunctionNode, inner: Env) -> Value | None:
-        """The same of a function that has to do with no model of the unit, trains for another one, and is handed
-        nothing half: it is run once for all such units. None where it is no such function, or leaves something behind
-        that counts."""
-        if callee not in training_functions(self.ctx) or callee in self._around_model or self.kept.anything:
+        """The same of a function that trains for another unit; None where it is to be run."""
+        if callee not in training_functions(self.ctx) or callee in self._around_model:
             return None
-        if any(held.flat & {HALF, MAYBE} for held in inner.values()):
+
+        def run(fresh: Self) -> Env:
+            return {GIVEN: fresh._run_now(frame, callee, False, {**inner})}
+
+        left = self._apart(callee, frame.depth, inner, run)
+        return None if left is None else left[GIVEN]
+
+    def _done_apart(self, frame: Frame, stmt: ast.stmt, env: Env) -> Env | None:
+        """The names behind a statement that runs trainings of other units alone; None where it is to be run."""
+        names = starts_trainings(self.ctx, stmt)
+        if names is None or stmt in self._above_model or self._cast(frame, stmt):
             return None
-        runs, asked = apart_runs(self.ctx), (callee, frame.depth, self._by_functions, tuple(sorted(inner.items())))
+        roots = {key: key.partition(".")[0] for key in env}
+        handed = {key: env[key] for key, root in roots.items() if root in names or not root.isidentifier()}
+
+        def run(fresh: Self) -> Env:
+            left = fresh._statement(Frame(False, frame.depth), stmt, {**handed})
+            assert left is not None  # it is left by its end
+            return left
+
+        left = self._apart(stmt, frame.depth, handed, run)
+        return None if left is None else {**env, **left}
+
+    def _apart(self, node: ast.AST, depth: int, handed: Env, run: Callable[[Self], Env]) -> Mapping[str, Value] | None:
+        """What is left of what has to do with no model of the unit and is handed nothing half: it is run once for all
+        such units. None where it has to do with one, or leaves something behind that counts."""
+        if self.kept.anything or any(held.flat & {HALF, MAYBE} for held in handed.values()):
+            return None
+        runs, asked = apart_runs(self.ctx), (node, depth, self._by_functions, tuple(sorted(handed.items())))
         if asked not in runs:
             fresh = type(self)(self.ctx, self.unit, self.compute, self.casts)
-            returned = fresh._run_now(frame, callee, False, dict(inner))
+            left = run(fresh)
             if not self._around_model.isdisjoint(fresh.entered):
                 return None
-            runs[asked] = ApartRun(returned, fresh.seen, fresh.entered) if fresh.leaves_nothing() else None
-        run = runs[asked]
-        if run is None or not self._around_model.isdisjoint(run.entered):
+            runs[asked] = ApartRun(left, fresh.seen, fresh.entered) if fresh.leaves_nothing() else None
+        known = runs[asked]
+        if known is None or not self._around_model.isdisjoint(known.entered):
             return None
-        if not run.entered.keys().isdisjoint(self._stack):
+        if not known.entered.keys().isdisjoint(self._stack):
             return None
-        again = self.seen.keys() & run.seen.keys()
-        self.seen |= {**run.seen, **{node: join(self.seen[node], run.seen[node]) for node in again}}
-        for function, calls in run.entered.items():
+        again = {node: join(self.seen[node], known.seen[node]) for node in self.seen.keys() & known.seen.keys()}
+        self.seen |= known.seen
+        self.seen |= again
+        for function, calls in known.entered.items():
             self.entered[function] |= calls
-        return run.returned
+        return known.left
 
     def _run_now(self, frame: Frame, callee: FunctionNode, dynamic: bool, inner: Env) -> Value:
         self._stack.append(callee)

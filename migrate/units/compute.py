@@ -10,6 +10,7 @@ from ..facts.constructed import asked_elsewhere
 from ..facts.module import Module
 from ..facts.names import called_name, last_name, root_name
 from ..facts.networks import (
+    applied_elsewhere,
     handed_called,
     idles_elsewhere,
     is_network,
@@ -19,7 +20,7 @@ from ..facts.networks import (
     only_asked,
     runs_elsewhere,
 )
-from ..facts.once import once
+from ..facts.once import once, once_each
 from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..facts.usual_names import dotted
@@ -61,8 +62,7 @@ class Compute:
             self.around = _around(ctx, own)
             near = ctx.m.in_order({call for scope in self.around for call in ctx.calls_in.get(scope, ())})
             self.models |= frozenset(o for o in _neighbours(ctx, unit, own, near) if not _no_module(o))
-            handed, elsewhere = unit.model_objects, ctx.facts.elsewhere
-            self.beside = frozenset(call for call in near if runs_elsewhere(ctx.v, call, elsewhere, handed))
+            self.beside = frozenset(call for call in near if _runs_beside(ctx, unit, call))
         self._told: dict[Obj, bool] = {}
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
@@ -513,22 +513,46 @@ def _network(ctx: Context, cls: ast.ClassDef) -> bool:
     return any(b.endswith(("Module", "Sequential")) or b in known or NETWORK_MADE.fit(b) for b in bases)
 
 
+def _runs_beside(ctx: Context, unit: Unit, call: ast.Call) -> bool:
+    """Whether a call runs code of another file that runs a network, or a model of the unit that it is handed."""
+    runs, applied = _elsewhere(ctx, call)
+    return runs or not unit.model_objects.isdisjoint(applied)
+
+
+@once_each
+def _elsewhere(ctx: Context, call: ast.Call) -> tuple[bool, frozenset[Obj]]:
+    """Whether it runs one, whoever asks; and what it would run, if Apex was handed that."""
+    elsewhere = ctx.facts.elsewhere
+    return runs_elsewhere(ctx.v, call, elsewhere), applied_elsewhere(ctx.v, call, elsewhere)
+
+
+@once_each
+def _run_by(ctx: Context, node: ast.Call) -> tuple[frozenset[Obj], list[tuple[Obj, frozenset[Obj]]]]:
+    """The networks that a call runs, by what is known of them; and what it has to do with that objects of other files
+    keep, each with the models of which it is one if Apex was handed that."""
+    v, elsewhere = ctx.v, ctx.facts.elsewhere
+    run = v.of(node.func)
+    if isinstance(node.func, ast.Attribute) and FORWARDING.fit(node.func.attr):
+        run |= v.of(node.func.value)
+    elif isinstance(node.func, ast.Attribute) and node.args and not NOT_RUN_BY_METHOD.fit(node.func.attr):
+        run |= {o for o in v.of(node.func.value) if made_elsewhere(v, o, elsewhere)}
+    held = run | (v.of(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset())
+    networks = frozenset(o for o in run if is_network(v, o, elsewhere) or _layer(ctx, o))
+    holding = [(o, models) for o in held if (models := kept_elsewhere(v, o, elsewhere))]
+    return networks | may_be_network(v, node, elsewhere), holding
+
+
 def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call]) -> frozenset[Obj]:
     """Other modules that run beside the unit's (a teacher, a feature network): O1 cast their forwards too.
 
     A module is what is one by its class or name; in the unit's own functions also what ``torch.nn`` made, or is asked
     for its parameters or mode."""
-    v, elsewhere = ctx.v, ctx.facts.elsewhere
+    v = ctx.v
     found, kept = set[Obj](), set[Obj]()
     for node in near:
-        run = v.of(node.func)
-        if isinstance(node.func, ast.Attribute) and FORWARDING.fit(node.func.attr):
-            run |= v.of(node.func.value)
-        elif isinstance(node.func, ast.Attribute) and node.args and not NOT_RUN_BY_METHOD.fit(node.func.attr):
-            run |= {o for o in v.of(node.func.value) if made_elsewhere(v, o, elsewhere)}
-        held = run | (v.of(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset())
-        kept |= {o for o in held if kept_elsewhere(v, o, elsewhere, unit.model_objects)}
-        found |= {o for o in run if is_network(v, o, elsewhere) or _layer(ctx, o)} | may_be_network(v, node, elsewhere)
+        networks, holding = _run_by(ctx, node)
+        found |= networks
+        kept |= {one for one, models in holding if not unit.model_objects.isdisjoint(models)}
     for node in (call for here in own for call in ctx.calls_in.get(here, ())):
         if not isinstance(node.func, ast.Attribute):
             continue

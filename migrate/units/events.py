@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..facts.once import once_each
+from ..facts.once import once, once_each
 from ..facts.scopes import Scope
 from ..facts.sites import Scale, opened
 from ..flow.objects import ELEMENT_KEY, Obj
@@ -16,6 +17,7 @@ from .translate import passed
 from .unit import Context, Step, Unit, once_of_unit
 
 MAX_DEPTH = 5  # calls in calls that are opened
+
 
 @dataclass(frozen=True, eq=False)
 class Event:
@@ -68,13 +70,27 @@ class _Run:
     backwards: dict[ast.Call, Scale]
     steps: dict[ast.Call, Step]
     reaching: frozenset[ast.AST]
+    around: frozenset[ast.stmt]  # the statements in which there is any of it
 
 
 @once_of_unit
 def _run(ctx: Context, unit: Unit) -> _Run:
     backwards = {s.call: s for s in unit.scales}
     steps = {s.call: s for s in unit.steps}
-    return _Run(ctx, unit, backwards, steps, reaching(ctx, unit))
+    inside = reaching(ctx, unit)
+    entering = [call for node in inside for call in _entering(ctx).get(node, ())]
+    around = frozenset(stmt for call in (*backwards, *steps, *entering) for stmt in ctx.m.around(call))
+    return _Run(ctx, unit, backwards, steps, inside, around)
+
+
+@once
+def _entering(ctx: Context) -> dict[ast.AST, list[ast.Call]]:
+    """For each function the calls that may run it."""
+    found = defaultdict[ast.AST, list[ast.Call]](list)
+    for call in ctx.m.all(ast.Call):
+        for callee in ctx.v.callees(call):
+            found[callee].append(call)
+    return found
 
 
 def _held(ctx: Context, expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:
@@ -132,7 +148,7 @@ def _walk(
     """``bound`` says what this call's parameters hold, where that is less than what any call's may."""
     ctx = run.ctx
     for stmt in body:
-        if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if stmt not in run.around or isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         for node in _own_calls(ctx, stmt):
             if node in run.backwards:

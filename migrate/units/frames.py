@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ..facts.once import once_each
 from ..facts.scopes import Scope
 from ..nodes import walk
 from .halves import NOTHING, Value, join
+from .unit import Context
 
 MAX_DEPTH = 5
 
@@ -62,7 +64,8 @@ def said(node: ast.expr) -> str:
     return ".".join((at.id, *reversed(names))) if isinstance(at, ast.Name) else ast.unparse(node)
 
 
-def given_anew(loop: ast.For | ast.AsyncFor | ast.While) -> frozenset[str]:
+@once_each
+def given_anew(ctx: Context, loop: ast.For | ast.AsyncFor | ast.While) -> frozenset[str]:
     """The names that each round of a loop gives a value ahead of all that may read them: what the round before left in
     them is seen by no one."""
     target, asked = ([loop.target], []) if not isinstance(loop, ast.While) else ([], [loop.test])

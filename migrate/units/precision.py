@@ -101,7 +101,8 @@ class Precision(Called):
         for stmt in body:
             if env is None:
                 return None
-            env = self._statement(frame, stmt, env)
+            left = self._done_apart(frame, stmt, env)
+            env = self._statement(frame, stmt, env) if left is None else left
         return env
 
     def _statement(self, frame: Frame, stmt: ast.stmt, env: Env) -> Env | None:
@@ -172,7 +173,8 @@ class Precision(Called):
             for left in frame.leaves.pop():
                 merged = merge(merged, left)
             env = merged or before
-            if env == before or given_anew(stmt).issuperset(key for key in env if env[key] != before.get(key)):
+            anew = given_anew(self.ctx, stmt)
+            if env == before or anew.issuperset(key for key in env if env[key] != before.get(key)):
                 break
         return self._block(frame, stmt.orelse, env)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..facts.names import called_name
 from ..facts.once import once_each
@@ -124,45 +124,113 @@ def clip_bound(call: ast.Call) -> ast.expr | None:
     return named if named is not None or len(call.args) < 2 else call.args[1]
 
 
-def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0, said: Said = NOTHING) -> bool:
-    """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may; ``said`` are the
-    words that its function was handed."""
-    m, v = ctx.m, ctx.v
-    watched = unit.optimizer_objects | unit.model_objects
-    for place in _places(ctx, stmt):
-        node = place.node
-        if place.reads or any(_read_in(ctx, unit, function, depth + 1) for function in place.runs):
-            return True
-        if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
-            above = m.parent[node]
-            if v.of(node.value) & watched and not (isinstance(above, ast.Call) and above.func is node):
-                return True
-        if not isinstance(node, ast.Call):
-            continue
-        if place.clips and not _bounds_values(ctx, node, watched) and not _of_other_models(ctx, node, watched):
-            return True
-        callees = run_by(ctx, node, said)
-        for callee in [*callees, *place.handed]:
-            if callee in _stepping(ctx, unit):
-                continue  # readers before that step are found there
-            words = said_to(ctx, node, callee, said) if callee in callees else NOTHING
-            if _read_in(ctx, unit, callee, depth + 1, words):
-                return True
-        if not place.asks or depth:
-            continue
-        for arg in [*node.args, *(k.value for k in node.keywords)]:
-            taken = opened(v, v.of(arg))
-            if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and "parameters" in arg.func.attr:
-                taken = v.of(arg.func.value)
-            if taken & watched:
-                return True
-    return False
+def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST) -> bool:
+    """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may."""
+    return _asked(ctx, _asker(ctx, unit), (stmt, 0, frozenset()))
+
+
+# A statement or function, how many calls it is below one that is looked at, and the words that its function was handed.
+_Asked = tuple[ast.AST, int, frozenset[tuple[str, str]]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Asker:
+    """Whose gradients it is about: its models and optimizers, the functions that its steps stand in, and the answers it
+    got."""
+
+    watched: frozenset[Obj]
+    stepping: frozenset[ast.AST]
+    known: dict[_Asked, bool] = field(default_factory=dict)
+
+    def has(self, held: frozenset[Obj]) -> bool:
+        return not self.watched.isdisjoint(held)
+
+    def steps_in(self, function: ast.AST) -> bool:
+        return function in self.stepping
+
+
+@dataclass(frozen=True, eq=False)
+class _Nobody(_Asker):
+    """Nobody, who notes what it was asked of: for whom none of that is its own, the answer is the same."""
+
+    objects: set[Obj] = field(default_factory=set)
+    functions: set[ast.AST] = field(default_factory=set)
+
+    def has(self, held: frozenset[Obj]) -> bool:
+        self.objects.update(held)
+        return False
+
+    def steps_in(self, function: ast.AST) -> bool:
+        self.functions.add(function)
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """Whether nobody's gradients are read, and what that was asked of."""
+
+    reads: bool
+    objects: frozenset[Obj]
+    functions: frozenset[ast.AST]
 
 
 @once_of_unit
-def _stepping(ctx: Context, unit: Unit) -> frozenset[ast.AST]:
-    """What the steps of a unit stand in."""
-    return frozenset(outer for step in unit.steps for outer in ctx.m.ancestors(step.call))
+def _asker(ctx: Context, unit: Unit) -> _Asker:
+    stepping = frozenset(outer for step in unit.steps for outer in ctx.m.ancestors(step.call))
+    return _Asker(unit.optimizer_objects | unit.model_objects, stepping)
+
+
+@once_each
+def _of_nobody(ctx: Context, asked: _Asked) -> _Answer:
+    """The answer for a statement or function that many units ask of and that has to do with few of them."""
+    nobody = _Nobody(frozenset(), frozenset())
+    reads = _reads(ctx, nobody, asked)
+    return _Answer(reads, frozenset(nobody.objects), frozenset(nobody.functions))
+
+
+def _asked(ctx: Context, who: _Asker, asked: _Asked) -> bool:
+    answer = _of_nobody(ctx, asked)
+    if isinstance(who, _Nobody):
+        who.objects.update(answer.objects)
+        who.functions.update(answer.functions)
+    elif not (who.watched.isdisjoint(answer.objects) and who.stepping.isdisjoint(answer.functions)):
+        if asked not in who.known:
+            who.known[asked] = _reads(ctx, who, asked)
+        return who.known[asked]
+    return answer.reads
+
+
+def _reads(ctx: Context, who: _Asker, asked: _Asked) -> bool:
+    """Whether a statement reads gradients, or what it runs."""
+    m, v, (node, depth, words) = ctx.m, ctx.v, asked
+    said = dict(words)
+    for place in _places(ctx, node):
+        at = place.node
+        if place.reads or any(_read_in(ctx, who, function, depth + 1) for function in place.runs):
+            return True
+        if isinstance(at, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(at.attr):
+            above = m.parent[at]
+            if who.has(v.of(at.value)) and not (isinstance(above, ast.Call) and above.func is at):
+                return True
+        if not isinstance(at, ast.Call):
+            continue
+        if place.clips and not _bounds_values(ctx, at, who) and not _of_other_models(ctx, at, who):
+            return True
+        callees = run_by(ctx, at, said)
+        for callee in [*callees, *place.handed]:
+            if who.steps_in(callee):
+                continue  # readers before that step are found there
+            if _read_in(ctx, who, callee, depth + 1, said_to(ctx, at, callee, said) if callee in callees else NOTHING):
+                return True
+        if not place.asks or depth:
+            continue
+        for arg in [*at.args, *(k.value for k in at.keywords)]:
+            taken = opened(v, v.of(arg))
+            if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and "parameters" in arg.func.attr:
+                taken = v.of(arg.func.value)
+            if who.has(taken):
+                return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -203,22 +271,13 @@ def _place(ctx: Context, node: ast.AST) -> _Place | None:
             return _Place(node, reads, runs, False, (), False) if reads or runs else None
 
 
-def _read_in(ctx: Context, unit: Unit, function: ast.AST, depth: int, said: Said = NOTHING) -> bool:
-    """Whether a function reads gradients, so many calls below a statement that is looked at; of those further below it
-    is not asked."""
+def _read_in(ctx: Context, who: _Asker, function: ast.AST, depth: int, said: Said = NOTHING) -> bool:
+    """Whether a function reads gradients; of those further below than that it is not asked."""
     if depth > 3:
         return False
-    known, asked = _looked_into(ctx, unit), (function, depth, frozenset(said.items()))
-    if asked not in known:
-        body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*_body(function)]
-        known[asked] = any(reads_gradients(ctx, unit, stmt, depth, said) for stmt in body)
-    return known[asked]
-
-
-@once_of_unit
-def _looked_into(ctx: Context, unit: Unit) -> dict[tuple[ast.AST, int, frozenset[tuple[str, str]]], bool]:
-    """The functions that were looked into, how deep below, and with which words: a helper is run by many."""
-    return {}
+    body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*_body(function)]
+    words = frozenset(said.items())
+    return any(_asked(ctx, who, (stmt, depth, words)) for stmt in body)
 
 
 def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
@@ -228,17 +287,17 @@ def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
     return ctx.m.in_order({node for o in held for node in ctx.v.functions(o)})
 
 
-def _of_other_models(ctx: Context, clip: ast.Call, watched: frozenset[Obj]) -> bool:
+def _of_other_models(ctx: Context, clip: ast.Call, who: _Asker) -> bool:
     """Whether a clip is about the parameters of a model alone that another unit trains."""
     match clip.args:
         case [ast.Call(func=ast.Attribute(value=model, attr="parameters"), args=[]), *_]:
             held = ctx.v.of(model)
-            return bool(held) and held <= ctx.initialized.keys() and held.isdisjoint(watched)
+            return bool(held) and held <= ctx.initialized.keys() and not who.has(held)
         case _:
             return False
 
 
-def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
+def _bounds_values(ctx: Context, call: ast.Call, who: _Asker) -> bool:
     """Whether a method called ``clip`` puts bounds to data, as numpy's and torch's do: ``boxes.clip(0, 1)``,
     ``(action + rng.normal(0, 0.1)).clip(-1, 1)``."""
     if not isinstance(call.func, ast.Attribute):
@@ -248,7 +307,7 @@ def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> boo
     said = " ".join(ctx.m.src(x) for x in (call.func.value, *call.args))
     held = [ctx.v.of(x) for x in (call.func.value, *call.args)]
     words = gradients.GRADIENTS if _computed(call.func.value) and _two_bounds(call) else gradients.OF_GRADIENTS
-    return not words.fit(said) and not any(opened(ctx.v, h) & watched for h in held)
+    return not words.fit(said) and not any(who.has(opened(ctx.v, h)) for h in held)
 
 
 def _computed(expr: ast.expr) -> bool:

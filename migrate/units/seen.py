@@ -59,6 +59,11 @@ class Seen:
         """The functions in which something may run a model of the unit."""
         return frozenset(self.ctx.m.function(call).node for call in self.compute.candidates)
 
+    @cached_property
+    def _above_model(self) -> frozenset[ast.AST]:
+        """The statements in which something may run a model of the unit."""
+        return frozenset(stmt for call in self.compute.candidates for stmt in self.ctx.m.spine(call))
+
     def value(self, node: ast.AST) -> Value:
         """What an expression may hold, from all runs."""
         return self.seen.get(node, NOTHING)

@@ -8,6 +8,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.model import Settings
+from migrate.units import readers
 from migrate.units.called import Called
 from tests.bench.shapes import HEAD, one_of_many
 
@@ -27,20 +28,63 @@ def train_NUMBER(args, loader):
     GIVES
 """
 HELPER = "KEPT = []\n\n\ndef note(out):\n    DOES\n\n\n"
-MAIN = "def main(args, loader):\n" + "".join(f"    print(train_{i}(args, loader) @ args.weight)\n" for i in range(3))
+PRINTED = "".join(f"    print(train_{i}(args, loader) @ args.weight)\n" for i in range(3))
+CHOSEN = "".join(f"    if args.kind == {i}:\n        got = train_{i}(args, loader)\n" for i in range(3))
+MAINS = {
+    "printed": PRINTED,
+    "chosen": f"    got = None\n{CHOSEN}    print(got @ args.weight)\n",
+    "kept in turn": f"    got = args.first\n    while args.on:\n{CHOSEN.replace('    ', '     ')}     got @ got\n",
+    "handed on": "    got = args.weight\n" + "".join(f"    got = train_{i}(got, loader)\n" for i in range(3)),
+    "of a field": "".join(f"    args.kept = train_{i}(args.kept, loader)\n    args.kept @ args.w\n" for i in range(3)),
+}
+
+DOES = ["print(out.argmax(1))", "KEPT.append(out)", "KEPT.append(out.detach().cpu().numpy())"]
+GIVES = ["return loss.item()", "return out", "return model", "args = out"]
+WAYS = [
+    *(("printed", does, gives) for does in DOES for gives in GIVES),
+    *((main, DOES[0], gives) for main in MAINS for gives in GIVES[1:3]),
+]
 
 
-@pytest.mark.parametrize(
-    "does", ["print(out.argmax(1))", "KEPT.append(out)", "KEPT.append(out.detach().cpu().numpy())"]
-)
-@pytest.mark.parametrize("gives", ["return loss.item()", "return out", "return model"])
+@pytest.mark.parametrize(("main", "does", "gives"), WAYS)
 def test_the_result_is_as_if_each_unit_looked_for_itself(
-    monkeypatch: pytest.MonkeyPatch, does: str, gives: str
+    monkeypatch: pytest.MonkeyPatch, main: str, does: str, gives: str
 ) -> None:
     trainings = [TRAINING.replace("NUMBER", str(i)).replace("GIVES", gives) for i in range(3)]
-    text = HEAD + HELPER.replace("DOES", does) + "\n\n".join(trainings) + "\n\n" + MAIN
+    parts = [HEAD + HELPER.replace("DOES", does), *trainings, f"def main(args, loader):\n{MAINS[main]}"]
+    text = "\n\n".join(parts)
     together = migrate_module(text, Settings())
-    monkeypatch.setattr(Called, "_run_apart", lambda *_: None)
+    monkeypatch.setattr(Called, "_apart", lambda *_: None)
+    assert together == migrate_module(text, Settings())
+
+
+CLIPS = {
+    "clip": "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+    "masters": "torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)",
+    "helper": "bound(model)",
+    "of one": "bound(args.generator)",
+    "object": "optimizer.clip(1.0)",
+    "unknown": "look_at_gradients(optimizer)",
+    "none": "pass",
+}
+
+
+@pytest.mark.parametrize("clips", CLIPS)
+@pytest.mark.parametrize("clips_too", ["clip", "helper", "none"])
+def test_who_reads_gradients_is_as_if_each_unit_asked_of_itself(
+    monkeypatch: pytest.MonkeyPatch, clips: str, clips_too: str
+) -> None:
+    helper = "def bound(net):\n    for p in net.parameters():\n        p.grad.clamp_(-1, 1)\n\n\n"
+    lines = [CLIPS[name] for name in (clips, clips_too, clips)]
+    step = "        optimizer.step()\n"
+    trainings = [
+        TRAINING.replace("NUMBER", str(i)).replace("GIVES", "return loss").replace(step, f"        {line}\n{step}")
+        for i, line in enumerate(lines)
+    ]
+    tail = "def main(args, loader):\n" + MAINS["chosen"] + "    bound(args.generator)\n"
+    text = "\n\n".join([HEAD + HELPER.replace("DOES", "pass") + helper, *trainings, tail])
+    together = migrate_module(text, Settings())
+    monkeypatch.setattr(readers, "_asked", readers._reads)
     assert together == migrate_module(text, Settings())
 
 

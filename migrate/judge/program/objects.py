@@ -77,7 +77,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
         every = {o for node in m.nodes for o in v.of(node)}
         networks = {o for o in every if _is_network(naming, o, facts)}
-        networks |= {o for o in every if kept_elsewhere(v, o, facts.elsewhere, models)}
+        networks |= {o for o in every if not kept_elsewhere(v, o, facts.elsewhere).isdisjoint(models)}
         networks |= {o for call in m.all(ast.Call) for o in may_be_network(v, call, facts.elsewhere)}
         cast, elsewhere = frozenset(map(naming.key, networks)), facts.elsewhere
     return Objects(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
+from ...facts.once import once_each
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...nodes import header, walk
@@ -47,6 +48,7 @@ from .reached import (
 from .updates import updates
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_BLOCKS = (ast.With, ast.AsyncWith)  # whose end may read them, too
 _SIMPLE = (ast.Expr, ast.Assign, ast.Delete)
 _ANOTHER_ADDS = (
     "gradients are looked at here, and another backward adds to them before the step: they stay scaled until then, so "
@@ -121,6 +123,8 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, sites: list[Scale], steps: 
             if not holds and ctx.unnamed.at_end(stmt):
                 found.append(stmt)
                 continue
+            if not holds and _plain_arm(ctx, stmt) and not reads_gradients(ctx, unit, stmt):
+                continue
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
                 if isinstance(stmt, ast.If) and holds and reads_gradients(ctx, unit, stmt.test):
                     if not any(within(ctx, call, stmt.test) for call in moments):
@@ -137,6 +141,12 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, sites: list[Scale], steps: 
 
     visit(ctx.m.body_of(scope))
     return found
+
+
+@once_each
+def _plain_arm(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether a statement is an ``if`` alone, of which can be told at once whether anything in it reads gradients."""
+    return isinstance(stmt, ast.If) and not stmt.orelse and not any(isinstance(one, _BLOCKS) for one in walk(stmt))
 
 
 def _function(

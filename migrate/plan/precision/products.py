@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from ...facts.names import called_name, last_name
 from ...facts.networks import names_elsewhere
-from ...facts.once import once
+from ...facts.once import once, once_each
+from ...facts.scopes import Scope
 from ...facts.usual_names import home
 from ...knowledge.operations import O1_HALF, O1_HALF_METHODS
 from ...units.order import NOT_YET
@@ -46,7 +47,7 @@ def _said(ctx: Context, node: ast.expr) -> str:
 def _products(ctx: Context, planner: Planner) -> Iterator[ast.Call | ast.BinOp]:
     """Products of torch around the training, and calls of what computes some in other files."""
     around = planner.compute.around
-    yield from (c for scope in around for c in ctx.calls_in.get(scope, ()) if _multiplies(ctx, planner, c))
+    yield from (c for scope in around for c in _calls(ctx, scope) if _multiplies(ctx, planner, c))
     yield from (node for node in _of_tensors(ctx) if ctx.m.function(node) in around)
 
 
@@ -66,18 +67,40 @@ def _product(call: ast.Call) -> bool:
     return func.attr in O1_HALF_METHODS and owner not in ("np", "numpy")
 
 
+@once_each
+def _calls(ctx: Context, scope: Scope) -> list[ast.Call]:
+    """The calls of a function that may be products, whoever asks."""
+    calls = ctx.calls_in.get(scope, ())
+    return [one for one in calls if _computes(ctx, one) or _watches(ctx, called_name(one)) or _asks_for_a_mode(one)]
+
+
 def _multiplies(ctx: Context, planner: Planner, call: ast.Call) -> bool:
     """Whether a call is a product, or runs code of another file that computes some, and no network."""
-    known = ctx.facts.elsewhere.multiplying
-    if _product(call) or (known and not known.isdisjoint(names_elsewhere(ctx.v, call))):
+    if _computes(ctx, call):
         return True
-    name = called_name(call)
-    if any(planner.compute.is_model(ctx.v.of(arg)) for arg in call.args):  # an object that watches the model
-        methods = [one.partition(".")[2] for one in known if one.startswith(f"{name}.")]
-        return name in ctx.facts.elsewhere.plain and bool(methods) and not any(
-            method == "__call__" or ctx.m.calls(method) for method in methods
-        )
-    return name in _MODES and not call.args and any(one.partition(".")[2] in _MODES for one in known)
+    if any(planner.compute.is_model(ctx.v.of(arg)) for arg in call.args):
+        return _watches(ctx, called_name(call))
+    known = ctx.facts.elsewhere.multiplying
+    return _asks_for_a_mode(call) and any(one.partition(".")[2] in _MODES for one in known)
+
+
+def _asks_for_a_mode(call: ast.Call) -> bool:
+    return called_name(call) in _MODES and not call.args
+
+
+def _computes(ctx: Context, call: ast.Call) -> bool:
+    """Whether a call is a product, or runs code of another file that computes some."""
+    known = ctx.facts.elsewhere.multiplying
+    return _product(call) or bool(known and not known.isdisjoint(names_elsewhere(ctx.v, call)))
+
+
+@once_each
+def _watches(ctx: Context, name: str) -> bool:
+    """Whether an object that is made by this name, and handed a model, computes products as it watches that."""
+    methods = [one.partition(".")[2] for one in ctx.facts.elsewhere.multiplying if one.startswith(f"{name}.")]
+    return name in ctx.facts.elsewhere.plain and bool(methods) and not any(
+        method == "__call__" or ctx.m.calls(method) for method in methods
+    )
 
 
 def _made_here(node: ast.expr) -> bool:

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ...facts.names import is_property
-from ...facts.once import once
+from ...facts.once import once, once_each
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize
 from ...flow.arguments import default_of
@@ -112,10 +112,16 @@ def _set_anew(ctx: Context, node: ast.AST, text: str) -> bool:
     """Whether what is asked may change: ``for args in runs:`` gives ``args.stage`` another value, too."""
     given = ctx.assigned[ctx.m.function(node)]
     _, dot, attr = text.rpartition(".")
-    elsewhere = bool(dot) and any(isinstance(one.ctx, ast.Store) for one in ctx.m.attributes(attr))
-    return elsewhere or any(f"{text}.".startswith(f"{name}.") for name in given)
+    return (bool(dot) and attr in _stored(ctx)) or any(f"{text}.".startswith(f"{name}.") for name in given)
 
 
+@once
+def _stored(ctx: Context) -> frozenset[str]:
+    """The attributes that are set anywhere in the program."""
+    return frozenset(one.attr for one in ctx.m.all(ast.Attribute) if isinstance(one.ctx, ast.Store))
+
+
+@once_each
 def _words_asked(ctx: Context, node: ast.AST) -> dict[str, object]:
     """What has to be which constant where a node runs, by the conditions in whose first arms it stands."""
     found: dict[str, object] = {}
@@ -128,6 +134,7 @@ def _words_asked(ctx: Context, node: ast.AST) -> dict[str, object]:
     return found
 
 
+@once_each
 def _sites(ctx: Context, call: ast.Call) -> list[ast.Call]:
     """A call, and those that lead to it."""
     found = [call]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ...facts.names import called_name, root_name
 from ...facts.networks import name_elsewhere
-from ...facts.once import once
+from ...facts.once import once_each
 from ...facts.scopes import Scope
 from ...flow.spelled import listed_names, meet
 from ...nodes import walk
@@ -35,34 +36,50 @@ def asked_of(ctx: Context, node: ast.expr) -> str:
 def set_on(ctx: Context, reader: ast.Name, asked: str) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Where what is asked of what a name holds is set, in the function where it stands, and to what: ``cfg.on = flag``,
     ``setattr(cfg, "amp", flag)``, ``vars(cfg).update(amp=flag)``, ``merge(cfg, amp=flag)``."""
-    around = tuple(ctx.m.ancestors(reader))
-    return _set(ctx, ctx.m.function(reader), reader.id, asked, around, 0)
+    return _values(ctx, _set(ctx, ctx.m.function(reader), reader.id, asked, 0), tuple(ctx.m.ancestors(reader)))
 
 
-def _set(
-    ctx: Context, function: Scope, name: str, asked: str, around: tuple[ast.AST, ...], depth: int
-) -> Iterator[tuple[ast.AST, ast.expr]]:
-    """The same for a function and a name in it; ``around`` is what stands around the reader."""
-    m = ctx.m
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Where a setting is set, and to what; ``call`` is the one that hands that on whole."""
+
+    node: ast.AST
+    value: ast.expr
+    call: ast.Call | None = None
+
+
+@once_each
+def _set(ctx: Context, function: Scope, name: str, asked: str, depth: int) -> list[_Place]:
+    """The same for a function and a name in it, so many calls below a reader."""
+    m, found = ctx.m, list[_Place]()
     attr = asked.rpartition(".")[2]
     stored: list[ast.Attribute | ast.Subscript] = [*m.own(function, ast.Attribute), *m.own(function, ast.Subscript)]
     for one in stored:
         above = m.parent[one]
         if isinstance(one.ctx, ast.Store) and isinstance(above, ast.Assign) and root_name(one) == name:
             if f"{asked}.".startswith(f"{_path(one)}."):
-                yield above, above.value
+                found.append(_Place(above, above.value))
     for call in ctx.calls_in.get(function, ()):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if root_name(owner) == name:
                 if any(meet(attr, one) for one in listed_names(m, key)):
-                    yield call, _whole(ctx, call, around, value)
+                    found.append(_Place(call, value, call))
             case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=given, keywords=keywords) if (
                 root_name(_of_attributes(owner)) == name
             ):
-                yield from ((call, one.value) for one in keywords if one.arg in (attr, None))
-                yield from ((call, _whole(ctx, call, around, one)) for one in given if not _says_without(one, attr))
+                found += [_Place(call, one.value) for one in keywords if one.arg in (attr, None)]
+                found += [_Place(call, one, call) for one in given if not _says_without(one, attr)]
             case _:
-                yield from ((call, value) for value in _by_others(ctx, call, name, asked, depth))
+                found += [_Place(call, value) for value in _by_others(ctx, call, name, asked, depth)]
+    return found
+
+
+def _values(
+    ctx: Context, places: Sequence[_Place], around: tuple[ast.AST, ...] = ()
+) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """The places, and to what is set there; ``around`` is what stands around the reader."""
+    for one in places:
+        yield one.node, _whole(ctx, one.call, around, one.value) if one.call is not None else one.value
 
 
 def _by_others(ctx: Context, call: ast.Call, name: str, asked: str, depth: int) -> Iterator[ast.expr]:
@@ -81,7 +98,7 @@ def _by_others(ctx: Context, call: ast.Call, name: str, asked: str, depth: int) 
         if owner and root_name(owner[0]) == name and receiver(ctx, call, scope):
             handed.append(scope.params[0])
         for parameter in handed if depth < _MAX_DEPTH else ():
-            for value in _set_by(ctx, scope, parameter, asked, depth + 1):
+            for _, value in _values(ctx, _set(ctx, scope, parameter, asked, depth + 1)):
                 given = passed(ctx, call, scope, value.id) if isinstance(value, ast.Name) else None
                 yield given or value
                 followed = followed and isinstance(given or value, ast.Constant)
@@ -89,19 +106,6 @@ def _by_others(ctx: Context, call: ast.Call, name: str, asked: str, depth: int) 
         yield from spelled(call, asked.rpartition(".")[2])
         if owner and root_name(owner[0]) == name and called_name(call) in _MERGES:
             yield from call.args
-
-
-def _set_by(ctx: Context, function: Scope, parameter: str, asked: str, depth: int) -> list[ast.expr]:
-    """What a function that is handed the settings sets one to: many calls ask, and each once."""
-    known, question = _answers(ctx), (function, parameter, asked, depth)
-    if question not in known:
-        known[question] = [value for _, value in _set(ctx, function, parameter, asked, (), depth)]
-    return known[question]
-
-
-@once
-def _answers(ctx: Context) -> dict[tuple[Scope, str, str, int], list[ast.expr]]:
-    return {}
 
 
 def spelled(call: ast.Call, attr: str) -> Iterator[ast.expr]:
