@@ -41,7 +41,7 @@ def once_each(find: Callable[Concatenate[W, P], T]) -> Callable[Concatenate[W, P
         known: dict[object, T] | None = whole.kept.get(find)
         if known is None:
             known = whole.kept[find] = {}
-        key = (*asked, *named.items())
+        key = (*asked, *named.items()) if named else asked
         if key not in known:
             known[key] = find(whole, *asked, **named)
         return known[key]

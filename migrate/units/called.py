@@ -256,8 +256,7 @@ class Called(Seen, ABC):
         names = starts_trainings(self.ctx, stmt)
         if names is None or stmt in self._above_model or self._cast(frame, stmt):
             return None
-        roots = {key: key.partition(".")[0] for key in env}
-        handed = {key: env[key] for key, root in roots.items() if root in names or not root.isidentifier()}
+        handed = {key: held for key, held in env.items() if key in names or _may_be_of(key, names)}
 
         def run(fresh: Self) -> Env:
             left = fresh._statement(Frame(False, frame.depth), stmt, {**handed})
@@ -491,6 +490,12 @@ class Called(Seen, ABC):
             for name, value in held.items():
                 self.kept.made(obj, name, value)
         return record(held)
+
+
+def _may_be_of(key: str, names: frozenset[str]) -> bool:
+    """Whether an expression of an environment, no plain name, is one of some names: ``state.out``."""
+    root = key.partition(".")[0]
+    return (root != key and root in names) or not root.isidentifier()
 
 
 def fields_of(v: Values, node: ast.Call) -> list[str] | None:

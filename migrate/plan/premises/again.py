@@ -4,6 +4,7 @@ later in the process, also where a later call said no."""
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from ...facts.names import is_property
@@ -92,12 +93,13 @@ def _words(ctx: Context, expr: ast.expr, depth: int) -> frozenset[str]:
 
 def _runs_ahead(ctx: Context, one: ast.Call, other: ast.Call) -> bool:
     """Whether a function runs one call, itself or further down, above the other."""
-    m = ctx.m
-    for first in _sites(ctx, one):
-        for second in _sites(ctx, other):
-            same = m.function(first) is m.function(second) and m.start(first) < m.start(second)
-            if same and not exclusive(ctx, first, second) and not _at_another_word(ctx, first, second):
-                return True
+    m, theirs = ctx.m, _sites(ctx, other)
+    for scope, firsts in _sites(ctx, one).items():
+        for second in theirs.get(scope, ()):
+            for first in firsts:
+                if m.start(first) < m.start(second) and not _at_another_word(ctx, first, second):
+                    if not exclusive(ctx, first, second):
+                        return True
     return False
 
 
@@ -135,13 +137,16 @@ def _words_asked(ctx: Context, node: ast.AST) -> dict[str, object]:
 
 
 @once_each
-def _sites(ctx: Context, call: ast.Call) -> list[ast.Call]:
-    """A call, and those that lead to it."""
+def _sites(ctx: Context, call: ast.Call) -> dict[Scope, list[ast.Call]]:
+    """A call, and those that lead to it, by the functions that they stand in."""
     found = [call]
     for _ in range(MAX_DEPTH):
         above = [c for one in found for c in ctx.v.calls.get(ctx.m.function(one).node, ()) if not ctx.m.idle(c)]
         found += [c for c in dict.fromkeys(above) if isinstance(c, ast.Call) and c not in found]
-    return found
+    sites = defaultdict[Scope, list[ast.Call]](list)
+    for one in found:
+        sites[ctx.m.function(one)].append(one)
+    return sites
 
 
 def _asked(ctx: Context, call: ast.Call) -> Iterator[ast.expr]:
