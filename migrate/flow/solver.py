@@ -50,6 +50,10 @@ class Solver(ABC):
         """Attributes and keys that are stored on ``obj`` somewhere in the module."""
         return set(self._fields[obj])
 
+    def holding(self) -> list[Obj]:
+        """The objects on which something is stored somewhere in the module."""
+        return [obj for obj, names in self._fields.items() if names]
+
     # ------------------------------------------------------------ solving
 
     def _add(self, var: Var, obj: Obj) -> None:

@@ -291,6 +291,24 @@ class State:
         if not self.has_run(place):
             self.heap_to_set()[(("v", place, "entry"), " ran")] = TRUE
 
+    def runs_anew(self) -> None:
+        """Whatever has been chosen to run may be chosen again."""
+        if any(what == " ran" for _, what in self.heap):
+            heap = self.heap_to_set()
+            for name in [name for name in heap if name[1] == " ran"]:
+                del heap[name]
+
+    def let_go(self, optimizers: Iterable[Key], models: frozenset[Key], scalers: Iterable[Key]) -> None:
+        """Nobody holds these any more, nor their gradients or scales."""
+        for one in optimizers:
+            self.grads.drop(one)
+            self.stash.drop(one)
+        gone = frozenset(optimizers)
+        self.made, self.armed, self.delayed = self.made - gone, self.armed - gone, self.delayed - gone
+        self.renewed, self.zeroed = self.renewed - models, self.zeroed - models
+        for one in scalers:
+            self.scalers.pop(one, None)
+
     # ------------------------------------------------------------ gradients
 
     def add(self, optimizers: Iterable[Key], contribution: Contribution) -> None:

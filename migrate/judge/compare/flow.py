@@ -10,7 +10,7 @@ from ...nodes import constructs, walk
 from ..program.counting import LAST_ROUND
 from ..program.hanging import hangs, plainly
 from ..run.event import Event
-from ..state import Frame
+from ..state import Frame, Key
 from ..terms import TRUE, Ask, opaque
 from .forgetting import Forgetting
 from .later import left_behind
@@ -89,12 +89,40 @@ class Flow:
         if (old.node, new.node) not in self._waiting:
             self._waiting[old.node, new.node] = self._choices(old, new)
         every, later = self._waiting[old.node, new.node]
+        if isinstance(old.node, ast.Module):
+            self._let_go(pair)
         found: list[Pair] = []
         for which, other in [*(later if pair.old.initialized else every), (None, None)]:
             for number, cls in enumerate(self._classes(which)):
                 if which is None or not (self._ran(pair, which, cls) or (number and self._has_its_own(cls, which))):
                     found.append(self._chosen(pair, which, other, number))
         return found
+
+    def _let_go(self, pair: Pair) -> None:
+        """What only names of functions hold is gone behind them. Where no optimizer lasts, and nothing is initialized,
+        a function that ran runs as it did the first time."""
+        gone = self._gone
+        for state, side in ((pair.old, self.old), (pair.new, self.new)):
+            scalers = [key for key in state.scalers if side.program.lasting.gone(key)]
+            state.let_go(gone, self._models_gone, scalers)
+        if gone == self.old.program.objects.optimizers and not pair.old.initialized:
+            pair.old.runs_anew()
+
+    @cached_property
+    def _models_gone(self) -> frozenset[Key]:
+        """The models that do not outlive the functions which make them, in neither program."""
+        old, new = self.old.program, self.new.program
+        return frozenset(key for key in old.objects.models if old.lasting.gone(key) and new.lasting.gone(key))
+
+    @cached_property
+    def _gone(self) -> frozenset[Key]:
+        """The optimizers of these: their gradients lie in the models."""
+        old, new, models = self.old.program, self.new.program, self.old.owners.models
+        return frozenset(
+            key
+            for key in old.objects.optimizers
+            if old.lasting.gone(key) and new.lasting.gone(key) and models.get(key) and models[key] <= self._models_gone
+        )
 
     def _chosen(self, pair: Pair, which: ast.AST | None, other: ast.AST | None, number: int) -> Pair:
         one = pair.copy()

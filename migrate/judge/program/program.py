@@ -24,6 +24,7 @@ from .entries import Entries
 from .evaluation import Evaluation, find_asides
 from .failing import Failing
 from .gradients import Gradients
+from .lasting import Lasting
 from .marks import Marks
 from .mattering import Mattering
 from .naming import Naming
@@ -47,6 +48,7 @@ class Program:
         self.definitions = Definitions(m, v, naming, self.marks)
         tree = AnnotatedTree(m, v, naming, self.marks, self.callees, self.scaling)
         self.entries: Entries = Entries(tree, old.entries if old is not None else None)
+        self.lasting = Lasting(tree, self.entries, self.definitions)
         self.mattering = Mattering(tree, self.entries)
         self.failing = Failing(tree)
         self._classifier = Classifier(
