@@ -110,7 +110,7 @@ class _Uses:
             keys,
             frozenset(idle),
             frozenset({"init_optimizer.state"} if fresh else ()),
-            lambda name: unseen or name in self._asked,
+            lambda name: (unseen and not cls.bases) or name in self._asked,  # what no optimizer of torch's has
             self._grouped,
             f", with {' and '.join(said)}." if said else ".",
         )

@@ -226,6 +226,7 @@ def test_other_files_ask_too() -> None:
         ("FusedLAMB(groups, 1e-3, weight_decay=0.1)", "(self, params, lr=1e-3, weight_decay=0.01):"),
         ("FusedLAMB(groups, lr=1e-3, max_grad_norm=norm)", "(self, params, lr=1e-3, max_grad_norm=1.0):"),
         ("FusedLAMB(groups, lr=1e-3, use_nvlamb=fast)", "(self, params, lr=1e-3, use_nvlamb=False):"),
+        ("library.keep(FusedLAMB(groups))", "super().__init__(params, defaults)\n\n    @torch.no_grad()"),
         ("FusedLAMB(groups, **options)", "        bias_correction=True,"),
         ("FusedLAMB(groups, *options)", "        bias_correction=True,"),
         ("partial(FusedLAMB, lr=1e-3)(groups)", "        bias_correction=True,"),

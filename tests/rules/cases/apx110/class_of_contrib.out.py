@@ -7,7 +7,6 @@ class ClippingAdam(torch.optim.Optimizer):
     def __init__(self, params, lr=1e-3):
         defaults = dict(lr=lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0)
         super().__init__(params, defaults)
-        self.eps_inside_sqrt = True
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -30,7 +29,7 @@ class ClippingAdam(torch.optim.Optimizer):
                 mean.mul_(beta1).add_(grad, alpha=1 - beta1)
                 square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
                 rate *= (1 - beta2 ** state["step"]) ** 0.5 / (1 - beta1 ** state["step"])
-                root = (square + eps).sqrt() if self.eps_inside_sqrt else square.sqrt() + eps
+                root = (square + eps).sqrt()
                 p.sub_((mean / root).add(p, alpha=decay), alpha=rate)
         return loss
 

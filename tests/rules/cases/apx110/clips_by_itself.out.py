@@ -9,7 +9,6 @@ class ClippingAdam(torch.optim.Optimizer):
             lr=lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, max_grad_norm=max_grad_norm
         )
         super().__init__(params, defaults)
-        self.eps_inside_sqrt = False
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -36,7 +35,7 @@ class ClippingAdam(torch.optim.Optimizer):
                 mean.mul_(beta1).add_(grad, alpha=1 - beta1)
                 square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
                 rate *= (1 - beta2 ** state["step"]) ** 0.5 / (1 - beta1 ** state["step"])
-                root = (square + eps).sqrt() if self.eps_inside_sqrt else square.sqrt() + eps
+                root = square.sqrt() + eps
                 p.sub_((mean / root).add(p, alpha=decay), alpha=rate)
         return loss
 

@@ -7,7 +7,6 @@ class ApexAdam(torch.optim.Optimizer):
     def __init__(self, params, lr=1e-3):
         defaults = dict(lr=lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0)
         super().__init__(params, defaults)
-        self.adam_w_mode = True
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -25,16 +24,13 @@ class ApexAdam(torch.optim.Optimizer):
                 if not state:
                     state["exp_avg"] = torch.zeros_like(p, dtype=kind)
                     state["exp_avg_sq"] = torch.zeros_like(p, dtype=kind)
-                if not self.adam_w_mode:
-                    grad = grad.add(weight, alpha=group["weight_decay"])
                 mean, square = state["exp_avg"], state["exp_avg_sq"]
                 mean.mul_(beta1).add_(grad, alpha=1 - beta1)
                 square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
                 mean = mean / (1 - beta1 ** group["step"])
                 square = square / (1 - beta2 ** group["step"])
                 update = mean / (square.sqrt() + group["eps"])
-                if self.adam_w_mode:
-                    update = update.add(weight, alpha=group["weight_decay"])
+                update = update.add(weight, alpha=group["weight_decay"])
                 p.copy_(weight.sub(update, alpha=group["lr"]))
         return loss
 

@@ -7,8 +7,6 @@ class LAMB(torch.optim.Optimizer):
     def __init__(self, params, lr=1e-3):
         defaults = dict(lr=lr, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01, max_grad_norm=1.0)
         super().__init__(params, defaults)
-        self.adam_w_mode = True
-        self.use_nvlamb = False
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -36,18 +34,15 @@ class LAMB(torch.optim.Optimizer):
                     state["exp_avg"] = torch.zeros_like(p)
                     state["exp_avg_sq"] = torch.zeros_like(p)
                 grad = p.grad / clip.to(p.grad.device)
-                if not self.adam_w_mode:
-                    grad = grad.add(p, alpha=decay)
                 mean, square = state["exp_avg"], state["exp_avg_sq"]
                 mean.mul_(beta1).add_(grad, alpha=share)
                 square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
                 mean = mean / (1 - beta1 ** group["step"])
                 square = square / (1 - beta2 ** group["step"])
                 update = mean / (square.sqrt() + group["eps"])
-                if self.adam_w_mode:
-                    update = update.add(p, alpha=decay)
+                update = update.add(p, alpha=decay)
                 rate = group["lr"]
-                if self.use_nvlamb or decay != 0:
+                if decay != 0:
                     weight, change = p.norm(), update.norm()
                     rate = rate * torch.where(
                         (weight > 0) & (change > 0), weight / change, torch.ones_like(weight)
