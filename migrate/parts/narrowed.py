@@ -252,7 +252,8 @@ class _Uses:
             if _SCHEDULE.search(called_name(call)):
                 found.add("param_groups")
             if called_name(call) in _BY_NAME:
-                found.update(n.value for n in walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+                texts = [n.value for n in walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+                found.update(texts, (f"{one}=" for one in texts))
         if leaves:
             found |= self.ctx.spoken
             found |= _COMMON if "*" in self.ctx.spoken else frozenset()
