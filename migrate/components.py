@@ -80,6 +80,22 @@ _COUNTED = re.compile(  # group["step"], optimizer.param_groups[0].get("step"), 
     rb"group\w{0,80}(?:\[[\w-]*\])?[ \t]*(?:\[|\.(?:get|setdefault|pop)\()[ \t]*[\"'](?:step|bias_correction)[\"']"
     rb"|[\"'](?:step|bias_correction)[\"'][ \t]+(?:not[ \t]+)?in[ \t]+[\w.]{0,80}group"
 )
+# Classes that are written out, and what they have: attributes, also of options; keys of groups of parameters.
+_WRITTEN = re.compile(rb"\b(?:FusedAdam|FusedLAMB|FusedNovoGrad|FP16_Optimizer)\b")
+_HAS = (
+    b"optimizer|verbose|overflow|loss_scale|cur_scale|cur_iter|last_overflow_iter|scale_factor|scale_window|pairs|factor"
+    b"|window|most|least|clean|dynamic_loss_scale|backward|update_master_grads|clip_master_grads|param_groups|state"
+    b"|zero_grad|state_dict|load_state_dict|step|adam_w_mode|use_nvlamb|eps_inside_sqrt|reg_inside_moment"
+)
+_ASKED = re.compile(rb"(?:(?<!\bargs)(?<!\bopt)(?<!\bconfig)\.|[\"'])(" + _HAS + rb")\b")
+_SET = re.compile(rb"\.(" + _HAS + rb")[ \t]*=[^=]")
+_HANDS_OPTIMIZER = re.compile(  # but for the header of a function, to whom it may be handed
+    rb"^(?![ \t]*(?:async[ \t]+)?def\b)[^#\n]*?[(,=][ \t]*(?:self\.)?(\w*[oO]pt(?:im\w*)?)[ \t]*[,)]", re.M
+)
+_KEYS = re.compile(
+    rb"(?:[\"']|\bdict\([^()]{0,500}\b)"
+    rb"(bias_correction|max_grad_norm|grad_averaging|norm_type|init_zero)(?:[\"']|[ \t]*=)"
+)
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=]\s*(?:self\.)?(?:model|net|network|encoder|decoder)\s*[,)]")
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
@@ -116,7 +132,9 @@ class Component:
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
     at = source.location
-    source = replace(source, neighbours=replace(source.neighbours, counted=_counted(at, imports)))
+    counted, spoken, own = _counted(at, imports), _spoken(at, imports), _own(at, imports)
+    about = replace(source.neighbours, counted=counted, spoken=spoken, own=own)
+    source = replace(source, neighbours=about)
     if not (source.uses_amp or source.spells_amp):
         exported = imports.taken_by_name(at, selection.vendored)
         if "*" in exported:  # of files that are called alike, by their last name
@@ -129,7 +147,6 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
         exported=imports.taken(at, (at,)),
         scalers=_scalers((at,), imports),
         switched=_switched((at,), imports),
-        own=_own(at, imports),
         elsewhere=_elsewhere(at, imports),
         hold=hold,
     )
@@ -171,6 +188,22 @@ def _counted(at: str, imports: Imports) -> bool:
         return False
     others = [one for one in _below(_above([at], imports), imports) if one != at]
     return any(imports.words(_COUNTED, one) and not imports.words(_OPTIMIZER, one) for one in others)
+
+
+def _spoken(at: str, imports: Imports) -> frozenset[str]:
+    """What of a class that is written out in a file the others of its process ask for; ``*`` where they hand on what
+    may be an optimizer."""
+    if not imports.words(_WRITTEN, at):
+        return frozenset()
+    found: set[str] = set()
+    for one in [one for one in _below(_above([at], imports), imports) if one != at]:
+        found |= imports.words(_ASKED, one)
+        found |= {f"{word}=" for word in imports.words(_SET, one)}
+        if imports.words(_HANDS_OPTIMIZER, one):
+            found.add("*")
+        if not imports.words(_OPTIMIZER, one):  # which has keys of its own
+            found |= {f'"{word}"' for word in imports.words(_KEYS, one)}
+    return frozenset(found)
 
 
 def _own(at: str, imports: Imports) -> frozenset[str]:
@@ -781,6 +814,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
             scalers,
             _elsewhere(at, imports),
             counted=_counted(at, imports),
+            spoken=_spoken(at, imports),
             switched=switched,
             own=_own(at, imports),
         )

@@ -60,7 +60,8 @@ class Neighbours:
     attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have, ``elsewhere``
     what those that it imports make of networks. ``hold`` says why its units have to stay, where a file that
     belongs to them still needs Apex. ``counted``: one that runs in its process asks groups of parameters for the step
-    that Apex's Adam counted there."""
+    that Apex's Adam counted there; ``spoken`` is what such files ask objects (``name``, ``name=`` where it is set) and
+    groups of parameters (``"name"``) for of what Apex's optimizers had; ``*`` where one hands optimizers on."""
 
     exported: frozenset[str] = frozenset()
     spelled: bool = True
@@ -71,6 +72,7 @@ class Neighbours:
     unled: bool = False  # nothing is known to use its casts or what scales in it, and nothing else needs Apex's amp
     answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
     counted: bool = False
+    spoken: frozenset[str] = frozenset()
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
     own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
     scattered: bool = False  # no import joins the files of its program: a library's runner does

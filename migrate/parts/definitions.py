@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from importlib import resources
 
 from ..rules.common import Work
 from ..units.unit import Context
 from .outcome import Native
 from .sites import Site
+from .specialised import Known, specialised
 
 _INDENT = "    "
 
@@ -31,6 +33,7 @@ def written_out(
         spelled=own,
         alias=False,
         definition=lines,
+        template=(module, name) if first is None else None,
         said=f"{name} is written out in this file",
         review=f"torch has no counterpart: the {what} {own} that is written out here computes what Apex's did",
     )
@@ -44,17 +47,30 @@ def _only_renamed(ctx: Context, name: ast.Name) -> bool:
 
 
 def definition(
-    module: str, torch: str, name: str, own: str, first: str, *, alone: bool = False
+    module: str, torch: str, name: str, own: str, first: str, *, alone: bool = False, known: Known | None = None
 ) -> tuple[str, ...]:
     """The lines of a class of `migrate.parts.written`, one level of indentation as a tab.
 
-    ``torch`` is what the file calls torch, ``own`` what the class is called there instead of ``name``."""
-    source = (resources.files(f"{__package__}.written") / f"{module}.py").read_text(encoding="utf-8")
-    text = source[source.index(first) :].rstrip("\n")
+    ``torch`` is what the file calls torch, ``own`` what the class is called there instead of ``name``; what is
+    ``known`` of its use says what need not be in it."""
+    text = _text(module, first)
     if alone:
         text = text.split("\n\n\n")[0]
+    if known is not None:
+        text = specialised(text, known)
     text = re.sub(rf"\b(class|def) {name}\b", rf"\1 {own}", text)
     return tuple(_line(re.sub(r"\btorch\.", f"{torch}.", line)) for line in text.split("\n"))
+
+
+def _text(module: str, first: str) -> str:
+    source = (resources.files(f"{__package__}.written") / f"{module}.py").read_text(encoding="utf-8")
+    return source[source.index(first) :].rstrip("\n")
+
+
+@cache
+def template(module: str, name: str) -> ast.ClassDef:
+    """A class of `migrate.parts.written` as a tree."""
+    return next(stmt for stmt in ast.parse(_text(module, f"class {name}")).body if isinstance(stmt, ast.ClassDef))
 
 
 def _line(line: str) -> str:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ..nodes import walk
 from ..units.unit import Context
 from .arguments import Arguments, bind
 from .outcome import Stays
@@ -120,3 +121,22 @@ def loads(ctx: Context) -> bool:
         for call in ctx.m.calls("load_state_dict")
         if isinstance(call.func, ast.Attribute)
     )
+
+
+def of_a_group(ctx: Context, key: ast.Constant) -> bool:
+    """Whether a string is a key of a parameter group: ``group["step"]``, ``optimizer.param_groups[0].get("step")``."""
+    m = ctx.m
+    match m.parent[key]:
+        case ast.Subscript(value=owner, slice=ast.Constant()):
+            pass
+        case ast.Call(func=ast.Attribute(value=owner, attr="get" | "setdefault" | "pop")):
+            pass
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[owner]):
+            pass
+        case _:
+            return False
+    if "group" in m.src(owner):
+        return True
+    loops = [stmt for stmt in m.loops(key) if isinstance(stmt, ast.For) and "param_groups" in m.src(stmt.iter)]
+    names = {n.id for stmt in loops for n in walk(stmt.target) if isinstance(n, ast.Name)}
+    return isinstance(owner, ast.Name) and owner.id in names

@@ -26,6 +26,7 @@ class Native:
     text: str | None = None
     spelled: str | None = None  # an expression in the place of the name
     definition: Sequence[str] = ()  # of ``name``, where the file gets one of its own
+    template: tuple[str, str] | None = None  # the module and the class that ``definition`` is made of
     said: str = ""
     review: str | None = None
     info: str | None = None

@@ -17,6 +17,7 @@ from ..rewrite.templates import Templates
 from ..rules.common import Work
 from ..units.unit import Context, listed
 from . import arguments
+from .narrowed import narrowed
 from .outcome import Decide, Native, Stays
 from .sites import Binding, Role, Site, Sites, computed
 from .words import native
@@ -43,6 +44,7 @@ def replace(
     decided.update(_or_torchs(ctx, work.sites, decided))
     decided.update(_unsure(decided))
     decided.update(_bound(ctx, work, work.sites, decided))
+    decided.update(narrowed(ctx, work, decided))
     if not any(isinstance(outcome, Native) for outcome in decided.values()):  # words were found for nothing
         for templates, before in zip(work.templates, needed, strict=True):
             templates.needs_import = before

@@ -146,8 +146,19 @@ def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
     facts = collect(m, v, neighbours.elsewhere)
     taken = m.handed_on([neighbours.exported])
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused, parts=True)
-    counted = neighbours.counted
-    return Context(m, v, facts, conditions, settings, taken, neighbours.spelled, neighbours.scalers, counted=counted)
+    return Context(
+        m,
+        v,
+        facts,
+        conditions,
+        settings,
+        taken,
+        neighbours.spelled,
+        neighbours.scalers,
+        counted=neighbours.counted,
+        leading=neighbours.own,
+        spoken=neighbours.spoken,
+    )
 
 
 def _part(dotted: str) -> bool:

@@ -3,7 +3,8 @@
 Apex decays weights as AdamW does unless ``adam_w_mode=False``, and does not decay them where nothing is said, so
 ``weight_decay=0.0`` is written out. What torch has no parameter for goes where it changes nothing (``set_grad_none``).
 Where ``bias_correction`` is not on for sure, which torch has no parameter for, a class that has it is
-written out behind the file's imports; it also clips as that of older Apex did (``max_grad_norm``). That one, which
+written out behind the file's imports; it also clips as that of older Apex did (``max_grad_norm``). It takes what the
+calls give, and what none of them nor a group of parameters asks for is not in it (APX113). That one, which
 ``apex.contrib.optimizers`` still has, corrects its bias in another way, and is a class of its own (``ClippingAdam``).
 Where the class itself is handed on or derived from, or the file, or another one of its process, asks parameter groups
 for the ``step`` that Apex counted there, one that takes the same arguments and keeps it takes its place. From
@@ -19,10 +20,9 @@ import ast
 from dataclasses import replace as but
 
 from ..facts.names import called_name
-from ..nodes import walk
 from ..parts.arguments import UNKNOWN, positional
 from ..parts.definitions import written_out
-from ..parts.optimizers import Options, fused, loads, open_options, optimizer_call
+from ..parts.optimizers import Options, fused, loads, of_a_group, open_options, optimizer_call
 from ..parts.outcome import Native, Stays
 from ..parts.replace import replace
 from ..parts.sites import Role, Site
@@ -158,27 +158,8 @@ def _in_groups(ctx: Context, site: Site, given: Options) -> bool:
     """Whether bias correction is said in ``**options`` or in a group of parameters, or this file or another one of
     its process asks groups for what only Apex's had: the `step` that it counted there, its `bias_correction`."""
     said = [n for n in ctx.m.strings("bias_correction") if site.call is not None and ctx.m.inside(n, site.call)]
-    asked = [n for name in ("step", "bias_correction") for n in ctx.m.strings(name) if _of_a_group(ctx, n)]
+    asked = [n for name in ("step", "bias_correction") for n in ctx.m.strings(name) if of_a_group(ctx, n)]
     return "bias_correction" in given.keys or bool(said or asked) or ctx.counted
-
-
-def _of_a_group(ctx: Context, key: ast.Constant) -> bool:
-    """Whether a string is a key of a parameter group: ``group["step"]``, ``optimizer.param_groups[0].get("step")``."""
-    m = ctx.m
-    match m.parent[key]:
-        case ast.Subscript(value=owner, slice=ast.Constant()):
-            pass
-        case ast.Call(func=ast.Attribute(value=owner, attr="get" | "setdefault" | "pop")):
-            pass
-        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[owner]):
-            pass
-        case _:
-            return False
-    if "group" in m.src(owner):
-        return True
-    loops = [stmt for stmt in m.loops(key) if isinstance(stmt, ast.For) and "param_groups" in m.src(stmt.iter)]
-    names = {n.id for stmt in loops for n in walk(stmt.target) if isinstance(n, ast.Name)}
-    return isinstance(owner, ast.Name) and owner.id in names
 
 
 def _half(ctx: Context) -> bool:

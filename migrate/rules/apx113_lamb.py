@@ -1,9 +1,11 @@
 """``apex.optimizers.FusedLAMB`` and ``FusedNovoGrad`` are written out: torch has neither.
 
-Each becomes a class behind the file's imports, which takes the same arguments and computes the same: LAMB clips the
-norm of all gradients to 1 as Apex's did. A state that Apex's LAMB saved loads into it as it is; NovoGrad keeps its
-norms with the parameters instead of the groups. The kernels are not fused: steps take longer. ``--keep-fused`` leaves
-Apex's; timm and others have maintained ones. ``FusedMixedPrecisionLamb`` stays.
+Each becomes a class behind the file's imports, which computes the same: LAMB clips the norm of all gradients to 1 as
+Apex's did. It takes the arguments that the calls of the file give, all where one hands ``**options`` on; a switch that
+they leave alone, or all set, and no group of parameters names, is no argument, and there is no code for it. A state
+that Apex's LAMB saved loads into it as it is; NovoGrad keeps its norms with the parameters instead of the groups. The
+kernels are not fused: steps take longer. ``--keep-fused`` leaves Apex's; timm and others have maintained ones.
+``FusedMixedPrecisionLamb`` stays.
 
 Source: csrc/multi_tensor_lamb.cu, csrc/multi_tensor_novograd.cu, apex/optimizers at tag 25.05.
 """

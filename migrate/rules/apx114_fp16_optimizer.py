@@ -3,8 +3,10 @@
 A class behind the file's imports keeps float32 copies of half weights and the loss scale, so that ``model.half()``,
 ``optimizer.backward(loss)``, ``optimizer.clip_master_grads(…)`` and ``optimizer.step()`` mean what they meant. There
 are two: that of ``apex.fp16_utils``, and the older one of ``apex.optimizers`` and ``apex.contrib.optimizers``, which
-goes with a FusedAdam that clips (``max_grad_norm``). A state that Apex's wrote does not load. Native AMP needs neither:
-float32 weights, ``torch.autocast`` around the forward and a GradScaler do, so move on from there.
+goes with a FusedAdam that clips (``max_grad_norm``). Each holds what the program asks for: a scale that is dynamic, or
+static, as the calls say; methods and attributes that the file, or one of its process that may get the object, names.
+Where code that is not in the tree gets it, it holds all. A state that Apex's wrote does not load. Native AMP needs
+neither: float32 weights, ``torch.autocast`` around the forward and a GradScaler do, so move on from there.
 
 Source: apex/fp16_utils/fp16_optimizer.py, apex/fp16_utils/fp16util.py, apex/contrib/optimizers/fp16_optimizer.py at
 tag 25.05.
@@ -42,7 +44,7 @@ class FP16_Optimizer:
 
 
 model = model.half()
-optimizer = FP16_Optimizer(optimizer, dynamic_loss_scale=True)
+optimizer = FP16_Optimizer(optimizer)
 optimizer.backward(loss)
 optimizer.step()
 """
@@ -72,7 +74,8 @@ def apply(ctx: Context, work: Work) -> None:
 
 def _wrapper(module: str, ctx: Context, work: Work, site: Site) -> Native | Stays:
     steps = [call for call in ctx.m.calls("step") if isinstance(call.func, ast.Attribute)]
-    if any(ast.unparse(arg) == "closure" for call in steps for arg in call.args):
+    given = [arg for call in steps for arg in (*call.args, *(keyword.value for keyword in call.keywords))]
+    if any(isinstance(arg, ast.Lambda) or ast.unparse(arg) == "closure" for arg in given):
         return Stays(_CLOSURE)
     return but(written_out(ctx, work, site, module, "FP16_Optimizer"), review=_WIDER)
 

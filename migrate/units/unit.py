@@ -58,6 +58,8 @@ class Context:
     own: tuple[frozenset[str], ...] = ()  # for each file, which of its imports lead to files of the tree
     answered: bool = False  # other files may be told that Apex's amp is there, as none needs it any more
     counted: bool = False  # another file asks groups of parameters for what only Apex's Adam kept there
+    spoken: frozenset[str] = frozenset()  # what other files ask objects, and groups of parameters, of what Apex's had
+    leading: frozenset[str] = frozenset()  # the imports of a file that lead to others of the tree, once amp is settled
     kept: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` has found
 
     def exported(self, node: ast.AST) -> frozenset[str]:

@@ -940,3 +940,33 @@ def test_who_keeps_what_another_file_hands_it_to_look_at_gradients_belongs_to_it
     }
     new = _written(tmp_path, files)["session.py"]
     assert (b"self.scaler.unscale_(self.opt)\n            bus.publish('end')" in new) is unscaled
+
+
+WRAPS = """\
+import torch
+from apex.fp16_utils import FP16_Optimizer
+from engine import train
+
+optimizer = FP16_Optimizer(torch.optim.SGD(groups, lr=0.1), dynamic_loss_scale=True)
+for batch in loader:
+    optimizer.backward(train(batch, optimizer))
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ("return batch.sum()", set()),
+        ("optimizer.clip_master_grads(1.0)", {"clip_master_grads", "param_groups"}),
+        ("save(optimizer.state_dict())", {"state_dict"}),
+        ("library.save(optimizer)", {"param_groups", "state", "zero_grad", "state_dict", "load_state_dict"}),
+        ("return batch.sum(), args.clip_master_grads", set()),
+    ],
+)
+def test_what_another_file_asks_a_wrapper_for(tmp_path: Path, body: str, kept: set[str]) -> None:
+    """A class that is written out has what another file may ask for that gets its object."""
+    files = {"main.py": WRAPS, "engine.py": f"def train(batch, optimizer):\n    {body}\n"}
+    text = _written(tmp_path, files)["main.py"].decode()
+    found = {line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("    def ")}
+    assert found == {"__init__", "backward", "update_master_grads", "step", *kept}

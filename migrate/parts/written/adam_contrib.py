@@ -4,7 +4,7 @@ import torch
 
 
 class ClippingAdam(torch.optim.Optimizer):
-    """Adam as apex.optimizers.FusedAdam was before 2019: it clips the norm of a group, and corrects its rate alone."""
+    """Adam as apex.optimizers.FusedAdam was before 2019."""
 
     def __init__(
         self,
@@ -39,26 +39,24 @@ class ClippingAdam(torch.optim.Optimizer):
         for group in self.param_groups:
             beta1, beta2 = group["betas"]
             eps, decay = group["eps"], group["weight_decay"]
-            grads = [p.grad for p in group["params"] if p.grad is not None]
-            clip = 1.0
-            if group["max_grad_norm"] > 0 and grads:
-                norm = torch.stack([grad.norm() for grad in grads]).norm()
+            params = [p for p in group["params"] if p.grad is not None]
+            if group["max_grad_norm"] > 0 and params:  # the norm of this group alone
+                norm = torch.stack([p.grad.norm() for p in params]).norm()
                 clip = ((norm + 1e-6) / group["max_grad_norm"]).clamp(min=1.0)
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                state, grad = self.state[p], p.grad / clip
+            for p in params:
+                state, grad = self.state[p], p.grad
+                if group["max_grad_norm"] > 0:
+                    grad = grad / clip
                 if not state:
                     state["step"] = 0
                     state["exp_avg"] = torch.zeros_like(p)
                     state["exp_avg_sq"] = torch.zeros_like(p)
                 state["step"] += 1
-                state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
-                state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-                rate = group["lr"]
-                if group["bias_correction"]:
+                mean, square, rate = state["exp_avg"], state["exp_avg_sq"], group["lr"]
+                mean.mul_(beta1).add_(grad, alpha=1 - beta1)
+                square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+                if group["bias_correction"]:  # of the rate alone
                     rate *= (1 - beta2 ** state["step"]) ** 0.5 / (1 - beta1 ** state["step"])
-                inside, beside = (eps, 0.0) if self.eps_inside_sqrt else (0.0, eps)
-                root = (state["exp_avg_sq"] + inside).sqrt() + beside
-                p.sub_((state["exp_avg"] / root).add(p, alpha=decay), alpha=rate)
+                root = (square + eps).sqrt() if self.eps_inside_sqrt else square.sqrt() + eps
+                p.sub_((mean / root).add(p, alpha=decay), alpha=rate)
         return loss

@@ -4,7 +4,7 @@ import torch
 
 
 class FP16_Optimizer:
-    """Float32 copies of half weights and a loss scale around an optimizer, as apex.optimizers once had them."""
+    """Float32 copies of half weights and a loss scale, as apex.optimizers once had them."""
 
     def __init__(
         self,
@@ -14,11 +14,14 @@ class FP16_Optimizer:
         dynamic_loss_args=None,
         verbose=True,
     ):
-        self.optimizer, self.verbose = init_optimizer, verbose
+        self.optimizer = init_optimizer
+        self.verbose = verbose
         self.dynamic_loss_scale = dynamic_loss_scale
         self.cur_scale = 2.0**16 if dynamic_loss_scale else static_loss_scale
-        self.cur_iter, self.last_overflow_iter = 0, -1
-        self.scale_factor, self.scale_window = 2, 1000
+        self.cur_iter = 0
+        self.last_overflow_iter = -1
+        self.scale_factor = 2
+        self.scale_window = 1000
         self.pairs = []  # of a half weight and its copy
         for group in init_optimizer.param_groups:
             masters = [p.detach().clone().float() for p in group["params"]]
@@ -59,15 +62,13 @@ class FP16_Optimizer:
                 p.copy_(master)
                 master.grad = None
         elif self.verbose:
-            print(
-                "Grad overflow on iteration", self.cur_iter, "with loss scale", self.cur_scale
-            )
+            print("Grad overflow on iteration", self.cur_iter, "with loss scale", self.cur_scale)
+        since = self.cur_iter - self.last_overflow_iter
         if self.dynamic_loss_scale and overflow:
             self.cur_scale = max(self.cur_scale / self.scale_factor, 1)
             self.last_overflow_iter = self.cur_iter
-        elif self.dynamic_loss_scale:
-            if (self.cur_iter - self.last_overflow_iter) % self.scale_window == 0:
-                self.cur_scale *= self.scale_factor
+        elif self.dynamic_loss_scale and since % self.scale_window == 0:
+            self.cur_scale *= self.scale_factor
         self.cur_iter += 1
 
     def state_dict(self):
@@ -82,7 +83,8 @@ class FP16_Optimizer:
 
     def load_state_dict(self, state_dict):
         self.dynamic_loss_scale = state_dict["dynamic_loss_scale"]
-        self.cur_scale, self.cur_iter = state_dict["cur_scale"], state_dict["cur_iter"]
+        self.cur_scale = state_dict["cur_scale"]
+        self.cur_iter = state_dict["cur_iter"]
         self.last_overflow_iter = state_dict.get("last_overflow_iter", -1)
         self.optimizer.load_state_dict(state_dict["optimizer_state_dict"])
         saved = [p for group in state_dict["fp32_groups"] for p in group]

@@ -4,7 +4,7 @@ import torch
 
 
 class FP16_Optimizer:
-    """Float32 copies of half weights and a loss scale around an optimizer, as apex.fp16_utils had them."""
+    """Float32 copies of half weights and a loss scale, as apex.fp16_utils had them."""
 
     def __init__(
         self,
@@ -14,21 +14,27 @@ class FP16_Optimizer:
         dynamic_loss_args=None,
         verbose=True,
     ):
-        given = dict(dynamic_loss_args or {})
-        self.optimizer, self.overflow, self.verbose = init_optimizer, False, verbose
+        self.optimizer = init_optimizer
+        self.overflow = False
+        self.verbose = verbose
         self.dynamic_loss_scale = dynamic_loss_scale
-        self.loss_scale = float(static_loss_scale)
-        self.factor, self.window = (
-            given.get("scale_factor", 2.0),
-            given.get("scale_window", 2000),
-        )
-        self.most, self.least = (
-            given.get("max_loss_scale", 2.0**24),
-            given.get("min_loss_scale"),
-        )
+        self.loss_scale = 2.0**16 if dynamic_loss_scale else float(static_loss_scale)
+        self.factor = 2.0
+        self.window = 2000
+        self.most = 2.0**24
+        self.least = None
+        if dynamic_loss_args:
+            if "scale_factor" in dynamic_loss_args:
+                self.factor = dynamic_loss_args["scale_factor"]
+            if "scale_window" in dynamic_loss_args:
+                self.window = dynamic_loss_args["scale_window"]
+            if "max_loss_scale" in dynamic_loss_args:
+                self.most = dynamic_loss_args["max_loss_scale"]
+            if "min_loss_scale" in dynamic_loss_args:
+                self.least = dynamic_loss_args["min_loss_scale"]
+            if dynamic_loss_scale and "init_scale" in dynamic_loss_args:
+                self.loss_scale = min(self.most, float(dynamic_loss_args["init_scale"]))
         self.clean = 0  # backwards since the last overflow
-        if dynamic_loss_scale:
-            self.loss_scale = min(self.most, float(given.get("init_scale", 2.0**16)))
         self.pairs = []  # of a half weight and its copy; float32 weights are their own
         for group in init_optimizer.param_groups:
             for i, p in enumerate(group["params"]):
@@ -37,9 +43,11 @@ class FP16_Optimizer:
                     master.requires_grad_(True)
                     group["params"][i] = master
                     self.pairs.append((p, master))
-                    if master is not p and p in init_optimizer.state:
-                        init_optimizer.state[master] = init_optimizer.state.pop(p)
-        init_optimizer.load_state_dict(init_optimizer.state_dict())
+        if init_optimizer.state:  # it took steps before
+            for p, master in self.pairs:
+                if p in init_optimizer.state:
+                    init_optimizer.state[master] = init_optimizer.state.pop(p)
+            init_optimizer.load_state_dict(init_optimizer.state_dict())
 
     @property
     def param_groups(self):
@@ -77,18 +85,21 @@ class FP16_Optimizer:
                 else:
                     p.grad.copy_(grad)
         if self.overflow:
-            self.loss_scale = max(self.least or 0.0, self.loss_scale / self.factor)
+            self.loss_scale /= self.factor
+            if self.least is not None:
+                self.loss_scale = max(self.least, self.loss_scale)
             self.clean = 0
         else:
             self.clean += 1
         if self.dynamic_loss_scale and self.clean == self.window:
-            self.loss_scale, self.clean = min(self.most, self.loss_scale * self.factor), 0
+            self.loss_scale = min(self.most, self.loss_scale * self.factor)
+            self.clean = 0
 
     def clip_master_grads(self, max_norm, norm_type=2):
         if self.overflow:
             return -1
         params = [p for group in self.param_groups for p in group["params"]]
-        return torch.nn.utils.clip_grad_norm_(params, max_norm, norm_type)
+        return torch.nn.utils.clip_grad_norm_(params, max_norm, norm_type=norm_type)
 
     @torch.no_grad()
     def step(self):
@@ -111,7 +122,8 @@ class FP16_Optimizer:
         }
 
     def load_state_dict(self, state_dict):
-        self.loss_scale, self.clean = state_dict["loss_scale"], state_dict["clean"]
+        self.loss_scale = state_dict["loss_scale"]
+        self.clean = state_dict["clean"]
         self.optimizer.load_state_dict(state_dict["optimizer_state_dict"])
         saved = [p for group in state_dict["fp32_from_fp16"] for p in group]
         masters = [master for p, master in self.pairs if master is not p]

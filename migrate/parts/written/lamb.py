@@ -4,7 +4,7 @@ import torch
 
 
 class LAMB(torch.optim.Optimizer):
-    """LAMB (arXiv 1904.00962) as apex.optimizers.FusedLAMB had it, the clip of the global gradient norm included."""
+    """LAMB (arXiv 1904.00962) as apex.optimizers.FusedLAMB had it: it clips the norm of all gradients."""
 
     def __init__(
         self,
@@ -31,7 +31,8 @@ class LAMB(torch.optim.Optimizer):
             max_grad_norm=max_grad_norm,
         )
         super().__init__(params, defaults)
-        self.adam_w_mode, self.use_nvlamb = adam_w_mode, use_nvlamb
+        self.adam_w_mode = adam_w_mode
+        self.use_nvlamb = use_nvlamb
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -49,35 +50,32 @@ class LAMB(torch.optim.Optimizer):
         for group in self.param_groups:
             beta1, beta2 = group["betas"]
             share = 1 - beta1 if group["grad_averaging"] else 1.0
-            group["step"] = group.get("step", 0) + 1
-            corrected = group["bias_correction"]
-            first = 1 - beta1 ** group["step"] if corrected else 1.0
-            second = 1 - beta2 ** group["step"] if corrected else 1.0
             decay = group["weight_decay"]
+            group["step"] = group.get("step", 0) + 1
             for p in group["params"]:
                 if p.grad is None:
                     continue
                 state = self.state[p]
                 if not state:
-                    state["exp_avg"], state["exp_avg_sq"] = (
-                        torch.zeros_like(p),
-                        torch.zeros_like(p),
-                    )
+                    state["exp_avg"] = torch.zeros_like(p)
+                    state["exp_avg_sq"] = torch.zeros_like(p)
                 grad = p.grad / clip.to(p.grad.device)
                 if not self.adam_w_mode:
                     grad = grad.add(p, alpha=decay)
-                state["exp_avg"].mul_(beta1).add_(grad, alpha=share)
-                state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-                update = (state["exp_avg"] / first) / (
-                    (state["exp_avg_sq"] / second).sqrt() + group["eps"]
-                )
+                mean, square = state["exp_avg"], state["exp_avg_sq"]
+                mean.mul_(beta1).add_(grad, alpha=share)
+                square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+                if group["bias_correction"]:
+                    mean = mean / (1 - beta1 ** group["step"])
+                    square = square / (1 - beta2 ** group["step"])
+                update = mean / (square.sqrt() + group["eps"])
                 if self.adam_w_mode:
                     update = update.add(p, alpha=decay)
-                rate = 1.0
+                rate = group["lr"]
                 if self.use_nvlamb or decay != 0:
                     weight, change = p.norm(), update.norm()
-                    rate = torch.where(
+                    rate = rate * torch.where(
                         (weight > 0) & (change > 0), weight / change, torch.ones_like(weight)
                     )
-                p.sub_(update * (group["lr"] * rate))
+                p.sub_(update * rate)
         return loss

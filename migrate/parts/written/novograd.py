@@ -44,28 +44,29 @@ class NovoGrad(torch.optim.Optimizer):
             beta1, beta2 = group["betas"]
             share = 1 - beta1 if group["grad_averaging"] else 1.0
             group["step"] = group.get("step", 0) + 1
-            corrected = group["bias_correction"]
-            first = 1 - beta1 ** group["step"] if corrected else 1.0
-            second = (1 - beta2 ** group["step"]) ** 0.5 if corrected else 1.0
             for p in group["params"]:
                 if p.grad is None:
                     continue
-                state, grad, kind = self.state[p], p.grad.float(), group["norm_type"]
-                norm = grad.abs().max() if kind == 0 else grad.norm()
+                state, grad = self.state[p], p.grad.float()
+                norm = grad.abs().max() if group["norm_type"] == 0 else grad.norm()
                 if not state:
                     state["exp_avg"] = torch.zeros_like(p)
                     state["grad_norm"] = torch.zeros_like(norm) if group["init_zero"] else norm
                 old = state["grad_norm"]
-                if kind == 0:
+                if group["norm_type"] == 0:
                     norm = beta2 * old + (1 - beta2) * norm
                 else:
                     norm = (beta2 * old**2 + (1 - beta2) * norm**2).sqrt()
                 state["grad_norm"] = norm
-                denominator = norm / second + group["eps"]
+                if group["bias_correction"]:
+                    norm = norm / (1 - beta2 ** group["step"]) ** 0.5
+                denominator = norm + group["eps"]
                 if self.reg_inside_moment:
                     grad = (grad / denominator).add(p, alpha=group["weight_decay"])
                 state["exp_avg"].mul_(beta1).add_(grad, alpha=share)
-                update = state["exp_avg"] / first
+                update = state["exp_avg"]
+                if group["bias_correction"]:
+                    update = update / (1 - beta1 ** group["step"])
                 if not self.reg_inside_moment:
                     update = (update / denominator).add(p, alpha=group["weight_decay"])
                 p.sub_(update, alpha=group["lr"])

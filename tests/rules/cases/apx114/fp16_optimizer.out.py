@@ -2,31 +2,13 @@ import torch
 
 
 class FP16_Optimizer:
-    """Float32 copies of half weights and a loss scale around an optimizer, as apex.fp16_utils had them."""
+    """Float32 copies of half weights and a loss scale, as apex.fp16_utils had them."""
 
-    def __init__(
-        self,
-        init_optimizer,
-        static_loss_scale=1.0,
-        dynamic_loss_scale=False,
-        dynamic_loss_args=None,
-        verbose=True,
-    ):
-        given = dict(dynamic_loss_args or {})
-        self.optimizer, self.overflow, self.verbose = init_optimizer, False, verbose
-        self.dynamic_loss_scale = dynamic_loss_scale
-        self.loss_scale = float(static_loss_scale)
-        self.factor, self.window = (
-            given.get("scale_factor", 2.0),
-            given.get("scale_window", 2000),
-        )
-        self.most, self.least = (
-            given.get("max_loss_scale", 2.0**24),
-            given.get("min_loss_scale"),
-        )
+    def __init__(self, init_optimizer):
+        self.optimizer = init_optimizer
+        self.overflow = False
+        self.loss_scale = 2.0**16
         self.clean = 0  # backwards since the last overflow
-        if dynamic_loss_scale:
-            self.loss_scale = min(self.most, float(given.get("init_scale", 2.0**16)))
         self.pairs = []  # of a half weight and its copy; float32 weights are their own
         for group in init_optimizer.param_groups:
             for i, p in enumerate(group["params"]):
@@ -35,39 +17,26 @@ class FP16_Optimizer:
                     master.requires_grad_(True)
                     group["params"][i] = master
                     self.pairs.append((p, master))
-                    if master is not p and p in init_optimizer.state:
-                        init_optimizer.state[master] = init_optimizer.state.pop(p)
-        init_optimizer.load_state_dict(init_optimizer.state_dict())
+        if init_optimizer.state:  # it took steps before
+            for p, master in self.pairs:
+                if p in init_optimizer.state:
+                    init_optimizer.state[master] = init_optimizer.state.pop(p)
+            init_optimizer.load_state_dict(init_optimizer.state_dict())
 
-    @property
-    def param_groups(self):
-        return self.optimizer.param_groups
-
-    @param_groups.setter
-    def param_groups(self, value):
-        self.optimizer.param_groups = value
-
-    @property
-    def state(self):
-        return self.optimizer.state
-
-    def zero_grad(self, set_grads_to_None=False):
+    def zero_grad(self):
         for p in [p for pair in self.pairs for p in pair]:
-            if set_grads_to_None:
-                p.grad = None
-            elif p.grad is not None:
+            if p.grad is not None:
                 p.grad.detach_().zero_()
 
-    def backward(self, loss, update_master_grads=True, retain_graph=False):
-        (loss.float() * self.loss_scale).backward(retain_graph=retain_graph)
-        if update_master_grads:
-            self.update_master_grads()
+    def backward(self, loss):
+        (loss.float() * self.loss_scale).backward()
+        self.update_master_grads()
 
     def update_master_grads(self):
         self.overflow = False
         for p, master in self.pairs:
             if p.grad is not None:
-                if self.dynamic_loss_scale and not torch.isfinite(p.grad).all():
+                if not torch.isfinite(p.grad).all():
                     self.overflow = True
                 grad = p.grad.float() / self.loss_scale
                 if master is not p:
@@ -75,46 +44,24 @@ class FP16_Optimizer:
                 else:
                     p.grad.copy_(grad)
         if self.overflow:
-            self.loss_scale = max(self.least or 0.0, self.loss_scale / self.factor)
+            self.loss_scale /= 2.0
             self.clean = 0
         else:
             self.clean += 1
-        if self.dynamic_loss_scale and self.clean == self.window:
-            self.loss_scale, self.clean = min(self.most, self.loss_scale * self.factor), 0
-
-    def clip_master_grads(self, max_norm, norm_type=2):
-        if self.overflow:
-            return -1
-        params = [p for group in self.param_groups for p in group["params"]]
-        return torch.nn.utils.clip_grad_norm_(params, max_norm, norm_type)
+        if self.clean == 2000:
+            self.loss_scale = min(2.0**24, self.loss_scale * 2.0)
+            self.clean = 0
 
     @torch.no_grad()
     def step(self):
         if self.overflow:
-            if self.verbose:
-                print("Gradient overflow: step skipped, loss scale", self.loss_scale)
+            print("Gradient overflow: step skipped, loss scale", self.loss_scale)
             return None
         result = self.optimizer.step()
         for p, master in self.pairs:
             if master is not p:
                 p.copy_(master)
         return result
-
-    def state_dict(self):
-        return {
-            "loss_scale": self.loss_scale,
-            "clean": self.clean,
-            "optimizer_state_dict": self.optimizer.state_dict(),
-            "fp32_from_fp16": [[master for p, master in self.pairs if master is not p]],
-        }
-
-    def load_state_dict(self, state_dict):
-        self.loss_scale, self.clean = state_dict["loss_scale"], state_dict["clean"]
-        self.optimizer.load_state_dict(state_dict["optimizer_state_dict"])
-        saved = [p for group in state_dict["fp32_from_fp16"] for p in group]
-        masters = [master for p, master in self.pairs if master is not p]
-        for master, one in zip(masters, saved):
-            master.data.copy_(one.data)
 
 
 class ToHalf(torch.nn.Module):
@@ -134,7 +81,7 @@ def network_to_half(network):
 
 
 model = network_to_half(model.cuda())
-optimizer = FP16_Optimizer(optimizer, dynamic_loss_scale=True)
+optimizer = FP16_Optimizer(optimizer)
 for x, y in loader:
     optimizer.zero_grad()
     optimizer.backward(criterion(model(x), y))
