@@ -23,6 +23,7 @@ from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
 from .required import Requirements
 
 T = TypeVar("T")
+_BY_WORD = re.compile(rb"\b(?:import_module|__import__)\(\s*[\"']((?:\w+\.)*\w+)[\"']\s*\)")  # as good as an import
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 
 
@@ -165,12 +166,24 @@ class Imports:
         with suppress(OSError):
             for window in windows(location):
                 names.update(dict.fromkeys(_names(imports_of(location, window))))
+                names.update((found.decode(), None) for found in _BY_WORD.findall(window))
+                names.update(dict.fromkeys(self._asked_of_packages(window)))
                 by_name = by_name or takes_by_name(window)
             if os.path.getsize(location) > SOURCE_LIMIT:
                 self._large.add(location)
         if by_name and not location.endswith(NOTEBOOK):
             self._by_name_only.append(location)
         return names
+
+    def _asked_of_packages(self, data: bytes) -> Iterator[str]:
+        """What is asked of packages as their attribute (``import losses``, ``losses.Focal()``): as good as taken."""
+        for names in IMPORT.findall(data):
+            for words in map(bytes.split, names.split(b",")):
+                package = words[0].decode(errors="replace") if words else ""
+                files = self._by_name.get(package.rpartition(".")[2], ())
+                if any(os.path.basename(one) == "__init__.py" for one in files):
+                    for one in set(re.findall(rb"(?<![\w.])" + re.escape(words[-1]) + rb"\.(\w+)", data)):
+                        yield f"{package}.{one.decode()}"
 
     def words(self, pattern: re.Pattern[bytes], location: str) -> frozenset[str]:
         """What of a file fits a pattern, each once; a file is read once for each pattern."""

@@ -55,6 +55,7 @@ class Module(Lookups):
         self.copied: list[Copied] = []
         self.lifted: list[ast.Name] = []  # reads of amp that have no value: another function imports it
         self.modules: dict[tuple[ast.AST, str], Scope] = {}  # names that an import makes stand for a file
+        self.dotted: dict[tuple[ast.AST, str], Scope] = {}  # the same of `import losses.focal`, which binds `losses`
         start, first = 0, 1
         for number, text in enumerate(texts):
             tree = ast.parse(text)
@@ -167,9 +168,10 @@ class Module(Lookups):
             elif isinstance(node, ast.Import):
                 known = links[self.file(node).number]
                 for alias in node.names:
-                    if alias.name in known and (alias.asname or "." not in alias.name):
-                        home = self.files[known[alias.name]].scope
-                        self.modules[(node, alias.asname or alias.name)] = home
+                    if alias.name in known:
+                        inner = alias.asname is None and "." in alias.name
+                        names = self.dotted if inner else self.modules
+                        names[(node, alias.asname or alias.name)] = self.files[known[alias.name]].scope
         for scope in self.scope_of.values():
             for name, source in scope.linked.items():
                 scope.linked[name] = source.origin(name)
@@ -203,6 +205,20 @@ class Module(Lookups):
                     self.copied.append(Copied(node, scope, name, source, alias.name))
             elif below in known:
                 self.modules[(node, name)] = self.files[known[below]].scope
+
+    def file_called(self, node: ast.Attribute) -> Scope | None:
+        """The file that ``losses.focal`` stands for, where that is what an import calls it."""
+        parts: list[str] = []
+        at: ast.expr = node
+        while isinstance(at, ast.Attribute):
+            parts.append(at.attr)
+            at = at.value
+        if not isinstance(at, ast.Name):
+            return None
+        home = self.binding_scope(at.id, self.scope(node))
+        dotted = ".".join([at.id, *reversed(parts)])
+        named = ((self._enclosing[stmt], file) for (stmt, name), file in self.dotted.items() if name == dotted)
+        return next((file for scope, file in named if scope is home), None)
 
     def file(self, node: ast.AST) -> File:
         """The file that a node stands in."""

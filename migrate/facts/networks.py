@@ -264,11 +264,11 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
 
 def _gives_value(v: Values, call: ast.Call) -> bool:
     """Whether a call is one of Python's own functions, whose result is a number, a text, a class to make another of
-    (``type(batch)(parts)``), or the least of several: no network can be compared."""
+    (``type(batch)(parts)``, ``eval(name)(3)``), or the least of several: no network can be compared."""
     match call:
         case ast.Call(func=ast.Name(id=name) as func) if v.m.binding_scope(name, v.m.scope(func)) is None:
             least = name in ("min", "max") and not any(k.arg == "key" for k in call.keywords)
-            return least or name == "type" or name in GIVES_VALUES
+            return least or name in ("type", "eval") or name in GIVES_VALUES
         case _:
             return False
 

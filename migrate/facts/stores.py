@@ -171,7 +171,7 @@ class Here:
         """Whether torch asks for the type of what is changed: it copies into what an integer or a slice picks."""
         if isinstance(node, ast.Assign):
             assert isinstance(target, ast.Subscript)
-            if self._plain(target.slice):
+            if self._plain(target.slice) or _is_text(target.slice):
                 return False
             target = target.value
         if not isinstance(target, ast.Name):
@@ -278,6 +278,21 @@ def own(function: Body) -> list[ast.AST]:
             found.append(node)
             todo += children(node)[::-1]
     return found
+
+
+def _is_text(index: ast.expr) -> bool:
+    """Whether an index is a text, or a tuple that has one: ``out["disp", scale]``. No tensor takes it."""
+    match index:
+        case ast.Tuple(elts=elts):
+            return any(map(_is_text, elts))
+        case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str")):
+            return True
+        case ast.BinOp(left=left, right=right, op=ast.Add()):
+            return _is_text(left) or _is_text(right)
+        case ast.BinOp(left=text, op=ast.Mod()) | ast.Call(func=ast.Attribute(value=text, attr="format")):
+            return _is_text(text)
+        case _:
+            return False
 
 
 def _is_self(node: ast.expr) -> bool:

@@ -21,6 +21,8 @@ class Attributes(Classes):
             match obj.kind:
                 case "apex":
                     self._add(dst, part(obj, f".{attr}"))
+                case "module" if attr == "__dict__":
+                    self._add(dst, obj)
                 case "module":
                     self._flow(self._global(obj, attr), dst)
                 case "instance" | "class":

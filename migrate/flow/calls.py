@@ -13,6 +13,7 @@ from ..knowledge.models import ATTRIBUTE_DICTS
 from ..nodes import positional_parameters
 from .arguments import argument, fits
 from .attribute_dicts import has_items_alone, items_are_attributes
+from .found_by_name import ASKS_BY_NAME, is_found
 from .objects import (
     ELEMENT_KEY,
     NAMESPACES,
@@ -54,6 +55,8 @@ class Calls(Rows):
             first = self.m.self_name(scope)
             if first is not None:
                 self._flow(("n", scope, first), var)
+            return
+        if name in ASKS_BY_NAME and self._asks_by_name(node, var):
             return
         if name == "zip" and isinstance(node.func, ast.Name):
             self._zip(node, var)
@@ -263,12 +266,24 @@ class Calls(Rows):
                     self._bind(part, callee, skip=0, drop=1)
                     self._bind(node, callee, skip=len(part.args) - 1)
                     self._flow(("r", callee), var)
+                self._each(self._expr(part.args[0]), lambda o: self._made_of_part(part, node, var, o))
+            case "path" if is_found(obj):
+                self._add(var, Obj("call", node, called_name(node) or "call"))
             case "call" if (one := referred(obj)) is not None:
                 self._flow(self._expr(one), var)
             case "call" if (names := tuple_fields(obj)) is not None:
                 self._with_fields(node, var, names)
             case _:
                 pass
+
+    def _made_of_part(self, part: ast.Call, node: ast.Call, var: Var, obj: Obj) -> None:
+        """``partial(Evaluator, task)()`` makes an object, and its constructor is handed what both are."""
+        if obj.kind != "class" or not isinstance(obj.key, ast.ClassDef):
+            return
+        self._add(var, Obj("instance", obj.key, obj.key.name))
+        for init in self._methods(obj.key, "__init__"):
+            self._bind(part, init, skip=1, drop=1)
+            self._bind(node, init, skip=len(part.args))
 
     def _run_function(self, node: ast.Call, var: Var, obj: Obj, callee: ast.AST) -> None:
         assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))

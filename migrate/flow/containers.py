@@ -10,11 +10,11 @@ from functools import cached_property
 from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
 from ..nodes import walk
-from .attributes import Attributes
+from .found_by_name import TABLE, FoundByName
 from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, NUMBERED, UNKNOWN, UNNUMBERED, Obj, Var, part
 
 
-class Containers(Attributes):
+class Containers(FoundByName):
     """Points-to sets with what containers hold, item by item where that is written."""
 
     # ------------------------------------------------------------ items
@@ -148,6 +148,7 @@ class Containers(Attributes):
                 return
             if name == "items" and isinstance(source.func, ast.Attribute) and len(target.elts) == 2:
                 self._into(target.elts[1], self._expr(source.func.value))
+                self._each(src, lambda o: self._into(target, src) if o.label == TABLE else None)
                 return
         self._into(target, src)
 

@@ -15,14 +15,13 @@ from functools import cached_property
 from ..facts.module import Module
 from ..facts.names import is_property, last_name
 from ..nodes import walk
+from .found_by_name import OF_TORCH, is_found
 from .objects import Obj
 from .spelled import listed_names, meet
 from .touching import trains
 from .values import Values
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-# Classes that others make and run: an optimizer's own step, a loss, a layer of a network.
-_OF_TORCH = frozenset("Optimizer Module Function Dataset Sampler _LRScheduler LRScheduler".split())
 _NONE, _UNMADE, _ANY = range(3)
 
 
@@ -71,14 +70,20 @@ class UnmadeLookers:
             case receiver:
                 named = ["__call__"]
         meant = [name for name in self._methods if any(meet(one, name) for one in named)]
-        if not meant or self.v.callees(call):
+        known = self.v.callees(call)
+        if not meant or (known and not self._is_found(receiver)):
             return []
         least = self._least(receiver)
-        every = [pair for name in meant for pair in self._methods[name]]
+        every = [(cls, method) for name in meant for cls, method in self._methods[name] if method not in known]
         return [method for cls, method in every if least is _ANY or (least is _UNMADE and cls not in self._made)]
 
+    def _is_found(self, expr: ast.expr) -> bool:
+        """Whether something may be made by a name that is known in part: then it may be of any class all the same."""
+        made = (o.key.func for o in self.v.of(expr) if o.kind == "call" and isinstance(o.key, ast.Call))
+        return any(map(is_found, (o for func in made for o in self.v.of(func))))
+
     def _of_torch(self, cls: ast.ClassDef) -> bool:
-        return any(last_name(base) in _OF_TORCH for one in self.v.order(cls) for base in one.bases)
+        return any(last_name(base) in OF_TORCH for one in self.v.order(cls) for base in one.bases)
 
     @cached_property
     def _made(self) -> set[ast.ClassDef]:
@@ -114,6 +119,8 @@ class UnmadeLookers:
 
     def _made_by(self, func: ast.expr, seen: frozenset[Obj]) -> int:
         """Of which classes the result of something unknown may be: a name asks for any of them."""
+        if any(map(is_found, self.v.of(func))):
+            return _ANY
         match func:
             case ast.Name(id="eval" | "globals" | "locals" | "vars"):
                 return _ANY

@@ -278,7 +278,7 @@ class Values(Calls):
             case ast.Subscript(value=base, slice=index):
                 self._flow(src, ("e", target))
                 key = self._key(index)
-                self._each(self._expr(base), lambda obj: self._flow(src, self._field(obj, self._item(obj, key))))
+                self._each(self._expr(base), lambda obj: self._flow(src, self._at(obj, self._item(obj, key))))
             case ast.Starred(value=inner):
                 self._assign(inner, src)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -319,10 +319,14 @@ class Values(Calls):
                 self._expr(base)
                 self._super(node, given[:1], attr, var)
             case ast.Attribute(value=base, attr=attr):
+                if self.m.dotted and (file := self.m.file_called(node)) is not None:
+                    self._add(var, Obj("module", file.node, self.m.src(node)))
                 self._attribute(self._expr(base), attr, var)
             case ast.Subscript(value=base, slice=ast.Slice() as cut):
                 self._each(self._expr(base), lambda obj: self._slice(node, obj, cut, var))
             case ast.Subscript(value=base, slice=index):  # `list(nets.values())[1]`: any of them
+                self._file_as_table(node, var)
+                self._found_in(base, index, var)
                 self._load(self._expr(base), ELEMENT_KEY if _lists_values(base) else self._key(index), var)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 whole = Obj("seq", node, "list")

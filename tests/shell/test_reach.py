@@ -123,3 +123,23 @@ def test_a_package_of_which_a_project_asks_for_a_version_is_not_the_copy_of_anot
 def test_where_a_version_is_asked_for(tmp_path: Path, file: str, text: str) -> None:
     files = {f"mine/{file}": text, "mine/train.py": "import models.big\n", "yours/models/big.py": ""}
     assert not _reached(tree(tmp_path, files), "mine/train.py", "yours/models/big.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import importlib\nlosses = importlib.import_module('pack.losses')\n",
+        "losses = __import__('pack.losses', fromlist=['x'])\nother = __import__('pack.losses')\n",
+    ],
+)
+def test_an_import_by_a_name_that_is_written_is_one(tmp_path: Path, text: str) -> None:
+    root = tree(tmp_path, {"run.py": text, "pack/__init__.py": "", "pack/losses.py": ""})
+    assert _reached(root, "run.py", "pack/losses.py")
+
+
+def test_what_is_asked_of_a_package_is_taken_from_it(tmp_path: Path) -> None:
+    texts = {"run.py": "import pack as p, other\np.Focal()\nother.Dice()\nq.pack.x\n", "pack/losses.py": ""}
+    root = tree(tmp_path, {**texts, "pack/__init__.py": "from .losses import Focal\n", "other.py": ""})
+    imports = Imports([str(one) for one in root.rglob("*.py")])
+    assert [*imports.meant(str(root / "run.py"))] == ["pack", "other", "pack.Focal"]
+    assert imports.through(str(root / "run.py")) == {str(root / "pack/losses.py")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from ...units.order import NOT_YET
 from ...units.unit import Context, Unit
@@ -29,6 +30,9 @@ def review_untrained(ctx: Context, unit: Unit, regions: Planner) -> None:
             known = bool(ctx.v.calls[scope.node]) and NOT_YET not in order.states(call)  # training was ahead of it
             if known or order.calls(scope.node) or any(map(order.switches, callees)):
                 continue
+            scaled = {m.function(site.call).node for site in unit.sites}
+            if any(_runs_one_of(ctx, scaled, callee) for callee in callees):
+                continue  # it does train, whoever initializes
             if any(_has_region(ctx, regions, callee) for callee in callees):
                 unit.review(
                     call,
@@ -58,11 +62,16 @@ def _called_alone(ctx: Context, name: str, made: ast.Call) -> list[ast.Call]:
 
 def _has_region(ctx: Context, regions: Planner, function: ast.AST) -> bool:
     """Whether a method has a region, or what it calls."""
-    todo, met = [function], {function}
     starts = {ctx.m.function(region.block.body[region.first]).node for region in regions.regions}
+    return _runs_one_of(ctx, starts, function)
+
+
+def _runs_one_of(ctx: Context, wanted: Collection[ast.AST], function: ast.AST) -> bool:
+    """Whether a method is one of these functions, or runs one, directly or through others."""
+    todo, met = [function], {function}
     while todo:
         one = todo.pop()
-        if one in starts:
+        if one in wanted:
             return True
         for call in ctx.calls_in.get(ctx.m.scope_of[one], ()):
             new = set(ctx.v.callees(call)) - met

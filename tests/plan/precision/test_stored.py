@@ -59,6 +59,7 @@ for x, y in loader:
     optimizer.step()
 """
 NAMED = [
+    "out = self.find(x)\nout[scale, at] = h.softmax(-1)",
     "out = torch.zeros_like(h)\nout[mask] = h[mask].softmax(-1)",
     "gate = h[:, :2].softmax(-1)\nw, e = gate.max(1)\nout = torch.zeros_like(h)\nout[e == 1] = w[:, None] * h",
     "out = torch.zeros_like(h).scatter(-1, at, torch.softmax(h, -1))",
@@ -77,6 +78,12 @@ NAMED = [
     "out = h\nself.mean.lerp_(F.gelu(h).mean(0).detach(), 0.1)",
 ]
 SILENT = [
+    "out, found = h, {}\nfound['gate', scale] = h.softmax(-1)",  # no tensor has such an index
+    "out, found = h, self.find(x)\nfound[('gate', scale)] = h.softmax(-1)",
+    "out, found = h, self.find(x)\nfound['gate_' + scale] = h.softmax(-1)",
+    "out, found = h, self.find(x)\nfound['gate_{}'.format(scale), at] = h.softmax(-1)",
+    "out, found = h, self.find(x)\nfound[f'gate_{scale}', at] = h.softmax(-1)",
+    "out, found = h, self.find(x)\nfound['gate_%s' % scale] = h.softmax(-1)",
     "out = h\nself.mean.lerp_(h.std(0).detach(), 0.1)",  # becomes `h.float().std(0)`
     "out = torch.zeros_like(h)\nout[mask] = F.softmax(h[mask], -1)",  # float32 both times
     "out = torch.zeros_like(h)\nout[mask] = nn.functional.softmax(h[mask], -1)",

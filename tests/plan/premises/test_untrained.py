@@ -67,3 +67,49 @@ def test_an_object_that_never_trains(body: str, named: bool) -> None:
     result = migrate_module(TEXT.replace("BODY", body), Settings())
     assert result.new_text is not None, result.findings
     assert any("never trains here" in one.message for one in result.findings) is named
+
+
+LAZY = """\
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, net, fp16):
+        self.net, self.fp16, self._optimizer = net.cuda(), fp16, None
+
+    @property
+    def optimizer(self):
+        if self._optimizer is None:
+            self._optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+            if self.fp16:
+                self.net, self._optimizer = amp.initialize(self.net, self._optimizer, opt_level="O1")
+        return self._optimizer
+
+    def fit(self, x, y):
+        self.optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(self.net(x), y)
+        if self.fp16:
+            with amp.scale_loss(loss, self.optimizer) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        self.optimizer.step()
+
+    def predict(self, x):
+        with torch.no_grad():
+            return self.net(x)
+
+
+def main(args, loader):
+    trainer = Trainer(torch.nn.Linear(4, 2), args.fp16)
+    for x, y in loader:
+        trainer.fit(x, y)
+    return trainer.predict(x)
+"""
+
+
+def test_one_that_initializes_when_it_is_first_asked_for_its_optimizer() -> None:
+    result = migrate_module(LAZY, Settings())
+    assert result.new_text is not None, result.findings
+    assert not any("never trains here" in one.message for one in result.findings)

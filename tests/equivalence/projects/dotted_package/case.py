@@ -1,4 +1,4 @@
-# expect: manual
+# expect: safe
 
 import torch
 import torch.nn as nn

@@ -21,8 +21,7 @@ class Learner:
         self.model = model
         self.opt = torch.optim.SGD(model.parameters(), lr=0.1)
         self.scaler = torch.amp.GradScaler("cuda")
-        with torch.autocast("cuda", dtype=torch.float16):
-            self.cbs = [globals()[n](self) for n in names]
+        self.cbs = [globals()[n](self) for n in names]
 
     def one_batch(self, xb, yb):
         with torch.autocast("cuda", dtype=torch.float16):

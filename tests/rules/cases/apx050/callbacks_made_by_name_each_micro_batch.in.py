@@ -1,4 +1,5 @@
-# expect: manual gradients are read after every backward
+# rule: APX054
+# expect: review gradients are looked at after every backward
 import torch
 import torch.nn as nn
 from apex import amp

@@ -1,0 +1,1 @@
+from .spread import Spread
