@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..facts.names import called_name
+from ..nodes import positional_parameters
+from .arguments import fits
 from .attribute_dicts import attr_is_item
 from .classes import Classes
 from .objects import ELEMENT_KEY, SELF_METHODS, UNKNOWN, Obj, Var, part
@@ -104,6 +106,23 @@ class Attributes(Classes):
             self._attribute(base, key, dst)
         else:
             self._each(base, lambda o: self._some_attribute(o, key, dst))
+
+    def _of_file(self, node: ast.expr, named: ast.expr, dst: Var) -> None:
+        """``globals()["train_" + args.target]``: any function or class of the file that may be called so, and takes
+        what it is handed where it is called at once."""
+        whole, above = self.m.root(self.m.scope(node)), self.m.parent.get(node)
+        call = above if isinstance(above, ast.Call) and above.func is node else None
+        written = [one for one in listed_names(self.m, named) if one.strip(ELEMENT_KEY)]
+        for stmt in getattr(whole.node, "body", ()):
+            match stmt:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    takes = call is None or fits(call, stmt.args, positional_parameters(stmt))
+                case ast.ClassDef(name=name):
+                    takes = True
+                case _:
+                    continue
+            if takes and any(meet(name, one) for one in written):
+                self._flow(self._name(name, whole), dst)
 
     def _some_attribute(self, obj: Obj, pattern: str, dst: Var) -> None:
         """``getattr(obj, "net" + name)``: an attribute that may be meant, or a method by a name that this file spells.

@@ -320,6 +320,8 @@ class Values(Calls):
                 self._super(node, given[:1], attr, var)
             case ast.Attribute(value=base, attr=attr):
                 self._attribute(self._expr(base), attr, var)
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals")), slice=index):
+                self._of_file(node, index, var)
             case ast.Subscript(value=base, slice=ast.Slice() as cut):
                 self._each(self._expr(base), lambda obj: self._slice(node, obj, cut, var))
             case ast.Subscript(value=base, slice=index):  # `list(nets.values())[1]`: any of them

@@ -97,8 +97,8 @@ NO_PARAMETERS = Patterns(
 )
 # Modules of torch that are called with one tensor.
 ONE_TENSOR = frozenset(
-    "ReLU ReLU6 LeakyReLU PReLU ELU SELU CELU GELU GLU SiLU Mish Sigmoid LogSigmoid Tanh Hardtanh Hardswish Hardsigmoid "
-    "Softplus Softsign Softmax LogSoftmax Softmin Identity Flatten".split()
+    "ReLU ReLU6 LeakyReLU PReLU ELU SELU CELU GELU GLU SiLU Mish Sigmoid LogSigmoid Tanh Hardtanh Hardswish "
+    "Hardsigmoid Softplus Softsign Softmax LogSoftmax Softmin Identity Flatten".split()
 )
 # Functions and classes whose result is a network.
 NETWORK_MADE = Patterns(
