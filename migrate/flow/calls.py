@@ -28,12 +28,7 @@ from .objects import (
 )
 from .registering import gives_back
 from .rows import Rows
-from .spelled import listed_names
-
-
-def _all_of_file(expr: ast.expr) -> bool:
-    """``globals()``."""
-    return isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id == "globals"
+from .spelled import all_of_file, listed_names
 
 
 class Calls(Rows):
@@ -116,7 +111,7 @@ class Calls(Rows):
                 self._get_attribute(self._expr(node.args[0]), key, var)
             for otherwise in node.args[2:]:
                 self._each(self._expr(otherwise), lambda o: self._add(var, o) if o.kind == "method" else None)
-        if name == "get" and isinstance(node.func, ast.Attribute) and node.args and _all_of_file(node.func.value):
+        if name == "get" and isinstance(node.func, ast.Attribute) and node.args and all_of_file(node.func.value):
             self._of_file(node, node.args[0], var)
         if name in ("get", "pop") and isinstance(node.func, ast.Attribute) and node.args:
             asked = self._key(node.args[0])

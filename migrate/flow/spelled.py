@@ -195,6 +195,11 @@ def _only_read(m: Module, use: ast.expr) -> bool:
 _READERS = frozenset("zip enumerate len list tuple sorted set print".split())
 
 
+def all_of_file(expr: ast.expr) -> bool:
+    """``globals()``: all names of a file."""
+    return isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id == "globals"
+
+
 def attribute_name(expr: ast.expr) -> str:
     """The name of an attribute that ``setattr`` or ``getattr`` is handed: a ``*`` stands for what is not written."""
     parts = _written(expr)

@@ -29,6 +29,7 @@ from .objects import ELEMENT_KEY, UNKNOWN, Obj, Var, apex
 from .reaching import Reaching
 from .replaced import replaced
 from .rows import pairs_of
+from .spelled import all_of_file
 from .wrapped import taken_by_its_maker, unwraps, wraps
 
 MAX_PATH = 3
@@ -320,11 +321,11 @@ class Values(Calls):
                 self._super(node, given[:1], attr, var)
             case ast.Attribute(value=base, attr=attr):
                 self._attribute(self._expr(base), attr, var)
-            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals")), slice=index):
-                self._of_file(node, index, var)
             case ast.Subscript(value=base, slice=ast.Slice() as cut):
                 self._each(self._expr(base), lambda obj: self._slice(node, obj, cut, var))
             case ast.Subscript(value=base, slice=index):  # `list(nets.values())[1]`: any of them
+                if all_of_file(base):
+                    self._of_file(node, index, var)
                 self._load(self._expr(base), ELEMENT_KEY if _lists_values(base) else self._key(index), var)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 whole = Obj("seq", node, "list")
