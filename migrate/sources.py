@@ -141,6 +141,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     problems += [_of_copy(source) for source in candidates if source.location.startswith(folders)]
     candidates = [source for source in candidates if not source.location.startswith(folders)]
     amp = [source for source in amp if not source.location.startswith(folders)]
+    python = {at: shown for at, shown in python.items() if not at.startswith(folders)}  # what imports it has Apex's
     return Selection(
         scanned=scanned,
         candidates=tuple(sorted(candidates, key=lambda source: source.shown)),

@@ -44,6 +44,7 @@ _EACH = re.compile(r"\bfor[ \t]+([\w(][\w, ()]{0,200}?)[ \t]+in[ \t]+(?:(?:enume
 _CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
 _NO_CODE = re.compile(r"#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3}", re.S)
 _HELD = re.compile(r"(?:\w+\.)*\w+")
+_WITHIN = re.compile(r"^[ \t]*(?:async[ \t]+)?def\b", re.M)
 _NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
 _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
 # A list, dictionary or tuple that is given back: as it stands there, or under a name.
@@ -186,7 +187,7 @@ class _Function:
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state; ``looks`` are the names that it looks into, ``adds`` the parameters that it adds to in place,
     ``adds_input`` one that adds a parameter in place to something else; ``sets_off`` the settings that it switches
-    off."""
+    off; ``within`` are the functions that stand in it and that it gives back: a callback."""
 
     name: str
     parameters: tuple[str, ...]
@@ -215,6 +216,7 @@ class _Function:
     adds: frozenset[str]
     adds_input: bool
     sets_off: frozenset[str]
+    within: tuple[_Function, ...]
 
     @property
     def works(self) -> bool:
@@ -363,8 +365,10 @@ def may_run_bit_by_bit(file: Outline) -> bool:
     return any(one.yields and one.name in run | handed for one in functions)
 
 
-def _runs_handed(function: _Function) -> bool:
-    return any(not _other(name) for _, name in _applied(function))
+def _runs_handed(function: _Function, around: Collection[str] = ()) -> bool:
+    """Whether a function runs what it is handed, or what the one ``around`` it is."""
+    known = [name for name in around if name not in ("self", *function.parameters) and not _other(name)]
+    return any(not _other(name) for _, name in _applied(function)) or _runs(function, frozenset(known), ())
 
 
 def _runs_model(name: str, own: Collection[str]) -> bool:
@@ -402,7 +406,10 @@ def spreads(file: Outline) -> bool:
 
 
 def may_hold_networks(file: Outline, imported: Sequence[Outline]) -> bool:
-    """Whether objects of a file may run networks that they hold or are handed."""
+    """Whether objects of a file may run networks that they hold or are handed, or functions that its functions give
+    back: who calls these calls them by another name."""
+    if any(_runs_handed(within, one.parameters) for one in file.every for within in one.within):
+        return True
     every = (file, *imported)
     networks = _networks([cls for one in every for cls in one.classes], [f for one in every for f in one.functions])
     plain = [one for one in file.classes if not _modules(one.bases, networks)]
@@ -486,7 +493,15 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),
             sets_off=sets_off(body, names),
+            within=tuple(_given_back(body, numpy)),
         )
+
+
+def _given_back(body: str, numpy: bool) -> Iterator[_Function]:
+    """The functions that stand in one and that it gives back by their names."""
+    if _WITHIN.search(body):
+        names = {name for name, called in _RETURNED.findall(body) if not called}
+        yield from (one for one in _functions(body, numpy) if one.name in names)
 
 
 def _said_of(body: str) -> Iterator[str]:

@@ -10,6 +10,8 @@ from functools import cached_property
 from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
+from ..nodes import positional_parameters
+from .arguments import fits
 from .attributes import Attributes
 from .objects import ELEMENT_KEY, Obj, Var
 from .spelled import listed_names, meet
@@ -127,8 +129,17 @@ class FoundByName(Attributes):
         name = obj.key.name
         if pattern == ELEMENT_KEY and name not in self._texts and (obj.kind == "function" or self._mentioned(name)):
             return
-        if not isinstance(obj.key, ast.ClassDef) or not self._is_of_torch(obj.key):
+        takes = not self._is_of_torch(obj.key) if isinstance(obj.key, ast.ClassDef) else self._takes(obj.key, dst)
+        if takes:
             self._add(dst, obj)
+
+    def _takes(self, function: ast.FunctionDef | ast.AsyncFunctionDef, dst: Var) -> bool:
+        """Whether a function takes what it is handed, where what is found is called at once:
+        ``globals()["train_" + args.target](args, loader)``."""
+        node = dst[1] if dst[0] == "e" else None
+        above = self.m.parent.get(node) if isinstance(node, ast.AST) else None
+        called = isinstance(above, ast.Call) and above.func is node
+        return not called or fits(above, function.args, positional_parameters(function))  # type: ignore[arg-type]
 
     def _is_of_torch(self, cls: ast.ClassDef) -> bool:
         return any(last_name(base) in OF_TORCH for one in self.order(cls) for base in one.bases)

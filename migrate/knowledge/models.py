@@ -95,6 +95,11 @@ NO_PARAMETERS = Patterns(
     "Sigmoid LogSigmoid Tanh Tanhshrink Hardtanh Hardswish Hardsigmoid Hardshrink Softplus Softshrink Softsign",
     exact=True,
 )
+# Modules of torch that are called with one tensor.
+ONE_TENSOR = frozenset(
+    "ReLU ReLU6 LeakyReLU PReLU ELU SELU CELU GELU GLU SiLU Mish Sigmoid LogSigmoid Tanh Hardtanh Hardswish "
+    "Hardsigmoid Softplus Softsign Softmax LogSoftmax Softmin Identity Flatten".split()
+)
 # Functions and classes whose result is a network.
 NETWORK_MADE = Patterns(
     "create_model from_pretrained resnet* resnext* wide_resnet* vgg* densenet* efficientnet* mobilenet* inception* "

@@ -162,7 +162,10 @@ def _ahead(ctx: Context, work: Work, mine: ast.stmt, use: ast.expr) -> ast.stmt 
 
 
 def _unasked(m: Module, test: ast.expr) -> bool:
-    """Whether a condition may go unasked: it is made of plain names, or asks whether there is a GPU."""
+    """Whether a condition may go unasked: it is made of plain names, or asks whether there is a GPU; or of several
+    such."""
+    if isinstance(test, ast.BoolOp):
+        return all(_unasked(m, one) for one in test.values)
     gpu = isinstance(test, ast.Call) and m.src(test.func) == "torch.cuda.is_available"
     return gpu or all(isinstance(n, (*_PLAIN, *_SIGNS)) for n in walk(test))
 

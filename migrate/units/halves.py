@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 HALF, FLOAT, DOUBLE, ARRAY, OTHER, MAYBE = "half", "float", "double", "array", "other", "maybe"
 _MAX_DEPTH = 3  # lists in lists that are told apart
@@ -62,6 +63,7 @@ def doubtful(value: Value) -> bool:
     return not proved(value) and bool(value.flat & {HALF, MAYBE})
 
 
+@lru_cache(None)  # of a handful of facts, asked for every expression
 def of(*facts: str) -> Value:
     """A tensor, or anything else, of which these facts may hold."""
     return Value(frozenset(facts))

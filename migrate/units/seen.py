@@ -47,7 +47,7 @@ class Seen:
     def complete(self, function: ast.AST) -> bool:
         """Whether every call of a function in this module was followed into it."""
         calls = self.ctx.v.calls[function]
-        return bool(calls) and self.entered[function] >= set(calls)
+        return bool(calls) and self.entered[function].issuperset(calls)
 
     def leaves_nothing(self) -> bool:
         """Whether no run has noted anything but what expressions hold."""

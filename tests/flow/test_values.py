@@ -109,6 +109,16 @@ HOLDS = {
         "class C:\n    pass\nc = C()\nc.net = A()\nask(find(c, 'net'))",
         "find()",
     ),
+    "a function of the file by a name that is made": (
+        "def f_a(x):\n    return A()\ndef f_b(x):\n    return B()\ndef g(x):\n    return C()\n"
+        "ask(globals()['f_' + n](1))",
+        "A(), B(), call()",
+    ),
+    "one that is asked for, and takes what it is handed": (
+        "def f_a(x):\n    return A()\ndef f_b():\n    return B()\nask(globals().get('f_' + n)(1))",
+        "A(), call()",
+    ),
+    "one of any name": ("def f(x):\n    return A()\nask(globals()[n](1))", "call()"),
     "by setattr and getattr": (
         "class C:\n    pass\nc = C()\nsetattr(c, 'net' + x, [])\nsetattr(c, 'p' + x, {})\nask(getattr(c, f'net{y}'))",
         "[…]",

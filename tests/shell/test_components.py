@@ -669,7 +669,87 @@ HOOKS = {
     "class Eval:\n    def after(self):\n        self.out = self.trainer.model(1)\n": True,
     "def evaluate(trainer):\n    return trainer.model(1)\n": True,
     "class Save:\n    def after(self):\n        self.out = self.trainer.model.state_dict()\n": False,
+    "def every(n):\n    def after(step, model):\n        model(step)\n    return after\n": True,
+    "def every(model):\n    def after(step):\n        model(step)\n    return after\n": True,
+    "class Eval:\n    def every(self):\n        def f(step, model):\n            model(step)\n        return f\n": True,
+    "def every(n):\n    def after(step, model):\n        model(step)\n    return n\n": False,
+    "def every(callback):\n    def after(step, model):\n        callback(step, model)\n    return after\n": False,
 }
+
+
+# Callbacks that functions of another file give back: the region of training reaches no evaluation in these.
+CALLBACKS = {
+    "train.py": """\
+import torch
+from apex import amp
+
+
+def train(args, model, loader, callbacks):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if args.fp16:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for step, (x, y) in enumerate(loader):
+        for callback in callbacks:
+            callback(step, model)
+        optimizer.zero_grad()
+        loss = (model(x) - y).abs().mean()
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+""",
+    "callbacks.py": """\
+import torch
+
+
+def every(n, callback):
+    def at_times(step, model):
+        if step % n == 0:
+            callback(step, model)
+
+    return at_times
+
+
+def evaluation(loader):
+    def evaluate(step, model):
+        with torch.no_grad():
+            print(step, sum(model(x).sum().item() for x, _ in loader))
+
+    return evaluate
+""",
+    "main.py": """\
+import argparse
+import torch
+from data import load
+from callbacks import evaluation, every
+from train import train
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--fp16", action="store_true")
+args = parser.parse_args()
+train(args, torch.nn.Linear(4, 1).cuda(), load(), [every(10, evaluation(load()))])
+""",
+}
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_callback_that_a_function_of_another_file_gives_back_evaluates_under_casts(
+    tmp_path: Path, held: bool
+) -> None:
+    files = dict(CALLBACKS)
+    if held:  # by the function that makes it
+        files = {name: text.replace("(step, model)", "(step)") for name, text in files.items()}
+        files["callbacks.py"] = files["callbacks.py"].replace("evaluation(loader)", "evaluation(loader, model)")
+        main, _, _ = files["main.py"].partition("train(args")
+        called = "train(args, model, load(), [every(10, evaluation(load(), model))])\n"
+        files["main.py"] = f"{main}model = torch.nn.Linear(4, 1).cuda()\n{called}"
+    new = _written(tmp_path, files)
+    assert b"def evaluate(step" in new["callbacks.py"]
+    assert b"torch.autocast(" in new["callbacks.py"].split(b"def evaluate")[1]
+    assert b"scaler=scaler)\n        optimizer.zero_grad()" in new["train.py"]
+    assert "main.py" not in new
 
 
 @pytest.mark.parametrize("text", HOOKS)

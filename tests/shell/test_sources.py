@@ -70,6 +70,12 @@ def test_a_copy_of_apex_is_left_as_it_is(tmp_path: Path, folder: str, named: str
     assert len(problems(selection)) == {"train.py": 2, "examples/x.py": 1, "x.py": 0}[left[0]]
 
 
+def test_imports_of_apex_do_not_lead_into_a_copy(tmp_path: Path) -> None:
+    copy = {f"apex/{name}": text for name, text in PACKAGE.items()}
+    selection = collect([str(tree(tmp_path, {"train.py": LEGACY, **copy, "net.py": ""}))])
+    assert sorted(selection.python.values()) == ["net.py", "train.py"]
+
+
 def test_a_skipped_folder_that_is_named_is_entered(tmp_path: Path) -> None:
     tree(tmp_path, {"venv/x.py": LEGACY})
     assert shown(collect([str(tmp_path / "venv")])) == ["x.py"]

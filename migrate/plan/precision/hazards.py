@@ -18,7 +18,9 @@ from functools import cached_property
 from ...facts.module import Module
 from ...facts.names import called_name, last_name
 from ...flow.arguments import argument
+from ...flow.objects import Obj
 from ...knowledge import operations
+from ...knowledge.models import ONE_TENSOR
 from ...knowledge.results import floating
 from ...model import Settings
 from ...nodes import walk
@@ -144,6 +146,13 @@ def find(ctx: Context, unit: Unit, coverage: Coverage, folds: list[Fold]) -> Haz
         search.end()
     tell_registered(ctx, unit)
     return found
+
+
+def _alone(call: ast.Call) -> bool:
+    """Whether a call hands over just one thing."""
+    given = [*call.args, *(one.value for one in call.keywords)]
+    spread = any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
+    return len(given) == 1 and not spread
 
 
 class _Search:
@@ -389,12 +398,14 @@ class _Search:
     def _entropy(self, call: ast.Call) -> bool:
         if called_name(call) in self.spelled and torchs_name(self.m, call.func) == "binary_cross_entropy":
             return not self.ctx.v.callees(call)
+        if _alone(call):  # without a target it is another loss that is called here
+            return False
         made = [o.key.func for o in self.ctx.v.of(call.func) if o.kind == "call" and isinstance(o.key, ast.Call)]
         return any(last_name(func) in self.spelled and torchs_name(self.m, func) == "BCELoss" for func in made)
 
     def _statement(self, stmt: ast.stmt, calls: list[ast.Call]) -> EntropyStatement:
         m = self.m
-        held = [o for c in calls for o in self.ctx.v.of(c.func) if o.kind != "path"]
+        held = [o for c in calls for o in self.ctx.v.of(c.func) if o.kind != "path" and not self._takes_one(o)]
         others = [o for o in held if not o.label.endswith("Loss") and o.label not in self.spelled]
         if others and not all(torchs_name(m, c.func) == "binary_cross_entropy" for c in calls):
             raise self._manual(calls[0], "may be BCELoss or something else, which has to stay under autocast")
@@ -416,6 +427,11 @@ class _Search:
             if not self._unconditional(call, stmt):
                 raise self._manual(call, "stands in a condition or a comprehension here")
         return EntropyStatement(stmt, tuple(found), names)
+
+    def _takes_one(self, obj: Obj) -> bool:
+        """Whether something is a module of torch that is called with one tensor: it is not what is handed a target."""
+        made = obj.key.func if obj.kind == "call" and isinstance(obj.key, ast.Call) else None
+        return made is not None and torchs_name(self.m, made) in ONE_TENSOR
 
     def _one(self, call: ast.Call) -> Entropy:
         prediction, target = argument(call, 0, "input"), argument(call, 1, "target")
