@@ -44,6 +44,8 @@ def newly_undefined(old_text: str, new_text: str) -> tuple[Problem, ...]:
     return tuple(one for one in undefined_names(old_text, new_text) if one.message not in known)
 
 
+# A line that imports and does not begin with that: most files have none in a function.
+_INNER_IMPORT = re.compile(r"^(?!import\b|from\b).*\bimport\b", re.M)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _ALWAYS = (ast.With, ast.AsyncWith, ast.Try)  # their bodies run wherever they do
@@ -102,4 +104,5 @@ def _undefined(text: str) -> tuple[Problem, ...]:
         for message in checker.Checker(tree, filename="<new>").messages
         if isinstance(message, (messages.UndefinedName, messages.UndefinedLocal))
     ]
-    return (*_early(tree), *found)
+    early = _early(tree) if _INNER_IMPORT.search(text) else ()
+    return (*early, *found)

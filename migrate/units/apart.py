@@ -9,6 +9,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from ..facts.once import once, once_each
+from ..facts.scopes import Scope
 from ..nodes import walk
 from .halves import Value
 from .unit import Context
@@ -26,7 +27,7 @@ class ApartRun:
     expression held, and which functions it went into, by which calls."""
 
     left: Mapping[str, Value]
-    seen: Mapping[ast.AST, Value]
+    seen: Mapping[Scope, Mapping[ast.AST, Value]]  # by the functions that they stand in
     entered: Mapping[ast.AST, Set[ast.Call]]
 
 

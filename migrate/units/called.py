@@ -277,15 +277,14 @@ class Called(Seen, ABC):
             left = run(fresh)
             if not self._around_model.isdisjoint(fresh.entered):
                 return None
-            runs[asked] = ApartRun(left, fresh.seen, fresh.entered) if fresh.leaves_nothing() else None
+            runs[asked] = ApartRun(left, fresh.by_function(), fresh.entered) if fresh.leaves_nothing() else None
         known = runs[asked]
         if known is None or not self._around_model.isdisjoint(known.entered):
             return None
         if not known.entered.keys().isdisjoint(self._stack):
             return None
-        again = {node: join(self.seen[node], known.seen[node]) for node in self.seen.keys() & known.seen.keys()}
-        self.seen |= known.seen
-        self.seen |= again
+        for scope, seen in known.seen.items():
+            self.later[scope].append(seen)
         for function, calls in known.entered.items():
             self.entered[function] |= calls
         return known.left

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import cached_property
 
 from ..facts.names import called_name, is_property
 from ..facts.networks import handed_elsewhere
 from ..facts.once import once
+from ..facts.scopes import Scope
 from ..facts.usual_names import dotted
 from ..knowledge import operations
 from ..knowledge.results import loss
@@ -33,6 +35,8 @@ class Seen:
     def forget(self) -> None:
         """All that was seen and noted goes."""
         self.seen: dict[ast.AST, Value] = {}  # every expression that was run -> what it may hold
+        # What was seen in functions that were run for all units at once, until somebody asks.
+        self.later: dict[Scope, list[Mapping[ast.AST, Value]]] = defaultdict(list)
         self.entered: dict[ast.AST, set[ast.Call]] = defaultdict(set)
         self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
         self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
@@ -66,7 +70,24 @@ class Seen:
 
     def value(self, node: ast.AST) -> Value:
         """What an expression may hold, from all runs."""
+        if self.later:
+            self._join(self.ctx.m.function(node))
         return self.seen.get(node, NOTHING)
+
+    def _join(self, scope: Scope) -> None:
+        """What was seen in a function that was run for all units at once is among the rest."""
+        for seen in self.later.pop(scope, ()):
+            for node, held in seen.items():
+                self.seen[node] = join(self.seen.get(node, NOTHING), held)
+
+    def by_function(self) -> dict[Scope, dict[ast.AST, Value]]:
+        """All that was seen, by the functions that it stands in."""
+        for scope in [*self.later]:
+            self._join(scope)
+        found = defaultdict[Scope, dict[ast.AST, Value]](dict)
+        for node, held in self.seen.items():
+            found[self.ctx.m.function(node)][node] = held
+        return found
 
     # ------------------------------------------------------------ expressions
 
