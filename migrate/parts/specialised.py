@@ -24,9 +24,10 @@ class Known:
     """What a program is known to do with a class.
 
     ``values`` are parameters of its constructor that have one value in all calls (of a dictionary its keys), of which
-    ``gone`` are no parameters any more; ``keys`` are those that no group of parameters has another value for. ``idle``
-    are parameters of its methods that no call gives. ``asked`` says of a method or an attribute whether something may
-    ask for it (``name=``: set it), ``grouped`` of a key whether something may ask groups for it."""
+    ``gone`` are no parameters any more, and decide conditions; ``keys`` are those that no group of parameters has
+    another value for. ``idle`` are parameters of its methods that no call gives. ``asked`` says of a method or an
+    attribute whether something may ask for it (``name=``: set it), ``grouped`` of a key whether something may ask
+    groups for it."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
@@ -101,7 +102,7 @@ class _Text:
             for node in walk(method):
                 match node:
                     case ast.Assign(targets=[ast.Attribute() as target], value=value) if _own(target):
-                        given[target.attr].append(self._value(method, value, known=False))
+                        given[target.attr].append(self._value(method, value))
                     case ast.Assign(targets=targets):
                         for one in [n for target in targets for n in walk(target)]:
                             if isinstance(one, ast.Attribute) and _own(one):
@@ -115,19 +116,21 @@ class _Text:
             and len({type(one) for one in values}) == 1 and not self.known.asked(f"{name}=")
         }
 
-    def _value(self, method: ast.FunctionDef, expr: ast.expr, known: bool = True) -> object:
-        """The value of an expression, as far as it is known; without ``known`` as far as a call does not say it."""
+    def _value(self, method: ast.FunctionDef, expr: ast.expr) -> object:
+        """The value of an expression, as far as it is known. A number that is still a parameter may be another one
+        tomorrow."""
         match expr:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name) if method.name == "__init__" and name in self.known.values:
-                return self.known.values[name] if known or name in self.known.gone else _OPEN
+                held = self.known.values[name]
+                return held if name in self.known.gone or isinstance(held, frozenset) else _OPEN
             case ast.Name(id=name) if (method.name, name) in self.known.idle:
                 return self._default(method, name)
             case ast.Attribute(attr=name) if _own(expr):
                 return getattr(self, "constants", {}).get(name, _OPEN)
             case ast.Subscript(slice=ast.Constant(value=str(key))) if _of_groups(expr) and key in self.known.keys:
-                return self.known.values.get(key, _OPEN)
+                return self.known.values[key] if key in self.known.gone else _OPEN
             case ast.Compare(left=ast.Constant(value=str(key)), ops=[ast.In()], comparators=[ast.Name(id=name)]):
                 keys = self.known.values.get(name)
                 return key in keys if method.name == "__init__" and isinstance(keys, frozenset) else _OPEN

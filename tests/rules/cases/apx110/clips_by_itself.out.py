@@ -20,12 +20,13 @@ class ClippingAdam(torch.optim.Optimizer):
             beta1, beta2 = group["betas"]
             eps, decay = group["eps"], group["weight_decay"]
             params = [p for p in group["params"] if p.grad is not None]
-            if params:  # the norm of this group alone
+            if group["max_grad_norm"] > 0 and params:  # the norm of this group alone
                 norm = torch.stack([p.grad.norm() for p in params]).norm()
                 clip = ((norm + 1e-6) / group["max_grad_norm"]).clamp(min=1.0)
             for p in params:
                 state, grad = self.state[p], p.grad
-                grad = grad / clip
+                if group["max_grad_norm"] > 0:
+                    grad = grad / clip
                 if not state:
                     state["step"] = 0
                     state["exp_avg"] = torch.zeros_like(p)

@@ -18,13 +18,14 @@ class ApexAdam(torch.optim.Optimizer):
         for group in self.param_groups:
             beta1, beta2 = group["betas"]
             params = [p for p in group["params"] if p.grad is not None]
-            if params:  # the norm of this group alone
+            if group["max_grad_norm"] > 0 and params:  # the norm of this group alone
                 norm = torch.stack([p.grad.norm() for p in params]).norm()
                 clip = ((norm + 1e-6) / group["max_grad_norm"]).clamp(min=1.0)
             for p in params:
                 kind = torch.promote_types(p.dtype, torch.float32)
                 state, grad, weight = self.state[p], p.grad.to(kind), p.to(kind)
-                grad = grad / clip
+                if group["max_grad_norm"] > 0:
+                    grad = grad / clip
                 if not state:
                     state["exp_avg"] = torch.zeros_like(p, dtype=kind)
                     state["exp_avg_sq"] = torch.zeros_like(p, dtype=kind)
