@@ -51,6 +51,8 @@ def kept_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> frozenset[Obj]:
     """With what was made of which an object is what one of another file's class holds, or gives back: the model of
     ``Holder(model).model``."""
     owners, name = frozenset[Obj](), ""
+    if not elsewhere.keeping:
+        return owners
     match obj.kind, obj.key:
         case "path", (Obj() as owner, str(name)):
             owners = frozenset({owner})

@@ -10,12 +10,23 @@ from functools import cached_property
 from itertools import takewhile
 
 from ..facts.module import Module
+from ..facts.names import called_name
 from ..facts.scopes import Block, Scope
 from ..nodes import walk
 
+_NOT_LEFT = frozenset("autocast no_grad enable_grad set_grad_enabled scale_loss".split())  # they swallow no exception
+_BLOCKS = (ast.With, ast.AsyncWith)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _JUMPED_INTO = (*_LOOPS, ast.Try)  # parts of these run behind others that stand below them, or half of them
+
+
+def _plain(stmt: ast.stmt) -> list[ast.Assign]:
+    """The assignments that have run behind a statement: itself, or those of a block that nothing leaves half way."""
+    if isinstance(stmt, _BLOCKS) and all(called_name(item.context_expr) in _NOT_LEFT for item in stmt.items):
+        return [one for inner in stmt.body if isinstance(inner, ast.Assign) for one in _plain(inner)]
+    # of a constant None, it is as before
+    return [stmt] if isinstance(stmt, ast.Assign) and not isinstance(stmt.value, ast.Constant) else []
 
 
 class _Bound:
@@ -57,10 +68,13 @@ class _Bound:
             places = self.places.get(block, ())
             if above := bisect_left(places, index):
                 node, last = self.nodes[block][above - 1], block.body[places[above - 1]]
-                plain = isinstance(last, ast.Assign) and not isinstance(last.value, ast.Constant)  # None: as before
-                found = node if node is not None and plain and m.statement(node) is last else None
+                found = node if node is not None and m.statement(node) in _plain(last) else None
                 break
             outer = m.parent.get(at)
+            if isinstance(outer, _BLOCKS) and outer in self.own:  # its header binds it ahead of its body
+                (found,) = self.own[outer] if len(self.own[outer]) == 1 else (None,)
+                found = found if any(found is item.optional_vars for item in outer.items) else None
+                break
             outer = m.parent.get(outer) if isinstance(outer, (ast.ExceptHandler, ast.match_case)) else outer
             if isinstance(outer, _JUMPED_INTO) and outer in self.inside:
                 break
@@ -98,7 +112,9 @@ class Reaching:
         """Whether what is assigned is made of what the name held before: ``model = wrapped(model)``."""
         if given not in self._itself:
             stmt = self.m.statement(given)
-            value = stmt.value if isinstance(stmt, ast.Assign) else given
+            value: ast.AST = stmt.value if isinstance(stmt, ast.Assign) else given
+            if isinstance(stmt, _BLOCKS):
+                value = next(item.context_expr for item in stmt.items if item.optional_vars is given)
             self._itself[given] = any(isinstance(n, ast.Name) and n.id == given.id for n in walk(value))
         return self._itself[given]
 
@@ -106,6 +122,8 @@ class Reaching:
         """Whether the statement of a read binds the name itself other than by what is assigned once all is read."""
         if isinstance(stmt, _LOOPS):
             return stmt in bound.inside
+        if isinstance(stmt, _BLOCKS):  # one item reads what the one before it binds
+            return stmt in bound.own
         return any(
             isinstance(above, (ast.NamedExpr, ast.comprehension))
             for node in bound.own.get(stmt, ())

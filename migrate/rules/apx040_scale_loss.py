@@ -16,7 +16,6 @@ from __future__ import annotations
 import ast
 
 from ..facts.sites import Scale, on_stack
-from ..nodes import walk
 from ..plan.gradients.fold import only_backward
 from ..plan.premises.premises import plain_context
 from ..plan.scale_names import scale_name
@@ -79,8 +78,9 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     )
     hoisted = next((h.name for h in plan.planner.hoists if h.expr is scale.loss), None)
     loss = hoisted or " ".join(m.src(scale.loss).split())
-    uses = [n for n in walk(m.function(with_).node) if isinstance(n, ast.Name) and n.id == scale.alias]
-    uses = [n for n in uses if isinstance(n.ctx, ast.Load) and m.start(n) > m.start(with_)]
+    home, begin = m.function(with_).node, m.start(with_)
+    named = [n for n in m.named(scale.alias or "") if isinstance(n.ctx, ast.Load) and m.start(n) > begin]
+    uses = [n for n in named if m.inside(n, home)]
     if _has_gradient_argument(uses, m.parent):
         loss = (
             f"{loss}.float()"

@@ -19,9 +19,17 @@ class Slices:
         self.loose = False  # whether any method that is called for its effect changes its object
         self._sets: dict[ast.AST, frozenset[str]] = {}
         self._texts: dict[ast.expr, str] = {}
+        self._defines: dict[tuple[ast.stmt, bool], frozenset[str]] = {}
 
-    def defines(self, stmt: ast.stmt) -> set[str]:
-        """Texts (``loss``, ``self.loss_G``) that a statement may assign, nested statements included."""
+    def defines(self, stmt: ast.stmt) -> frozenset[str]:
+        """Texts (``loss``, ``self.loss_G``) that a statement may assign, nested statements included: each loss asks all
+        that stand above it."""
+        known = self._defines.get((stmt, self.loose))
+        if known is None:
+            known = self._defines[stmt, self.loose] = frozenset(self._defined(stmt))
+        return known
+
+    def _defined(self, stmt: ast.stmt) -> set[str]:
         found: set[str] = set()
         for node in walk_now(stmt):
             match node:

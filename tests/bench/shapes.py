@@ -264,6 +264,17 @@ def forwards(n: int) -> Files:
     return {"x.py": HEAD + MAIN.replace("        loss = F.cross_entropy(model(x), y)\n", made)}
 
 
+def rounds_written_out(n: int) -> Files:
+    """One function that trains again and again, without a loop."""
+    rounds = (
+        f"    x, y = loader[{i}]\n    loss = F.cross_entropy(model(x), y)\n    optimizer.zero_grad()\n"
+        "    with amp.scale_loss(loss, optimizer) as scaled_loss:\n        scaled_loss.backward()\n"
+        "    optimizer.step()\n"
+        for i in range(n)
+    )
+    return {"x.py": HEAD + MAIN.partition("    for x, y")[0] + "".join(rounds)}
+
+
 def optimizers(n: int) -> Files:
     """One loss, many optimizers."""
     made = "".join(f"    o{i} = torch.optim.SGD(model.parameters(), lr={i})\n" for i in range(n))
@@ -343,6 +354,7 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     elif_chain: (200, 400, 800),
     ifs_in_the_loop: (25, 50, 100),
     forwards: (25, 50, 100),
+    rounds_written_out: (50, 100, 200),
     optimizers: (200, 400, 800),
     classes: (500, 1000, 2000),
     attributes: (50, 100, 200),

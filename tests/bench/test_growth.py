@@ -40,6 +40,7 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.elif_chain: 300,
     shapes.ifs_in_the_loop: 25,
     shapes.forwards: 50,
+    shapes.rounds_written_out: 40,
     shapes.optimizers: 80,
     shapes.classes: 50,
     shapes.attributes: 40,

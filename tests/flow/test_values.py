@@ -308,6 +308,22 @@ HOLDS = {
         "class W:\n    def __init__(self, o):\n        self.o = o\nw = A()\nif x:\n    w = W(w)\nask(w.o)",
         "A()",
     ),
+    "a block's name is what its header gave": (
+        "with one() as x:\n    pass\nwith two() as x:\n    ask(x)",
+        "two()",
+    ),
+    "of several items": (
+        "with one() as x:\n    pass\nwith two() as x, three(ask(x)) as y:\n    pass\nask(x)",
+        "one(), two()",
+    ),
+    "of a block in a block": ("x = A()\nwith one() as x:\n    if c:\n        x = B()\n    ask(x)", "A(), B(), one()"),
+    "of a list of names": ("with one() as (x, y):\n    pass\nwith two() as (x, y):\n    ask(x)", "one().0, two().0"),
+    "what a region gave": (
+        "with torch.autocast('cuda'):\n    x = A()\nwith torch.autocast('cuda'):\n    x = B()\nask(x)",
+        "B()",
+    ),
+    "what a block gave that may be left": ("x = A()\nwith suppress(E):\n    x = B()\nask(x)", "A(), B()"),
+    "what a region may give": ("x = A()\nwith torch.autocast('cuda'):\n    if c:\n        x = B()\nask(x)", "A(), B()"),
     "a name is what it was given last": ("x = A()\nx = B()\nask(x)", "B()"),
     "also in a block": (
         "def f(c):\n    x = A()\n    if c:\n        x = B()\n        with c:\n            ask(x)",

@@ -4,9 +4,10 @@ may take the gradients of several backwards."""
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
@@ -39,11 +40,34 @@ def _of_several(ctx: Context, unit: Unit) -> Iterator[Step]:
     for step in unit.steps:
         by_scope[ctx.m.function(step.call)].append(step)
     for scope, steps in by_scope.items():
-        sites = [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
-        starts = sorted(ctx.m.start(step.call) for step in steps)
-        yield from (
-            step for step in steps if any(_takes_several(ctx, unit, site, step, sites, starts) for site in sites)
-        )
+        every = [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
+        sites = sorted(every, key=lambda site: ctx.m.start(site.call))
+        begins = [ctx.m.start(site.call) for site in sites]
+        deepest = max((len(ctx.m.loops(site.call)) for site in sites), default=0)
+        ends = sorted(ctx.m.start(step.call) for step in steps)
+        for step in steps:
+            until = ctx.m.start(step.call)
+            since = ends[bisect_left(ends, until) - 1] if until != ends[0] else -1
+            before = sites[bisect_right(begins, since) : bisect_left(begins, until)]  # that no step before it takes
+            if deepest > len(ctx.m.loops(step.anchor)) or _waits(ctx, unit, step, sites) or _several(ctx, before):
+                yield step
+
+
+def _waits(ctx: Context, unit: Unit, step: Step, sites: Sequence[Scale]) -> bool:
+    """Whether a condition around a step decides how many backwards it takes."""
+    if not any(isinstance(one, ast.If) for one in (*ctx.m.spine(step.anchor), *step.within)):
+        return False
+    for site in sites:
+        tops = common(ctx, ctx.m.statement(site.call), step.anchor)
+        apart = tops is not None and any(isinstance(c, ast.If) for c in conditions_of(ctx, unit, tops[1], step))
+        if apart and not _cleared_each_round(ctx, unit, site):
+            return True
+    return False
+
+
+def _several(ctx: Context, sites: Sequence[Scale]) -> bool:
+    """Whether two of some backwards run one behind the other."""
+    return any(not exclusive(ctx, one.call, other.call) for one, other in combinations(sites, 2))
 
 
 def _of_windows(ctx: Context, unit: Unit) -> Iterator[Step]:
@@ -93,20 +117,6 @@ def _ahead(ctx: Context, site: Scale, step: Step) -> bool:
     """Whether a call stands ahead of a step, in its block."""
     m, stmt = ctx.m, ctx.m.statement(site.call)
     return m.start(stmt) <= m.start(step.anchor) and m.block(stmt).body is m.block(step.anchor).body
-
-
-def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step, sites: list[Scale], steps: list[int]) -> bool:
-    """Whether the gradients of several backwards, one of them here, are there when a step is taken; ``steps`` say where
-    those of the function begin, in order."""
-    m = ctx.m
-    tops = common(ctx, m.statement(site.call), step.anchor)
-    apart = tops is not None and any(isinstance(c, ast.If) for c in conditions_of(ctx, unit, tops[1], step))
-    if (apart and not _cleared_each_round(ctx, unit, site)) or len(m.loops(site.call)) > len(m.loops(step.anchor)):
-        return True
-    first, until = m.start(site.call), m.start(step.call)
-    if bisect_left(steps, first) != bisect_left(steps, until):
-        return False  # another step has taken these
-    return any(first < m.start(s.call) < until and not exclusive(ctx, s.call, site.call) for s in sites)
 
 
 def _cleared_each_round(ctx: Context, unit: Unit, site: Scale) -> bool:

@@ -87,14 +87,16 @@ def _check_thrown_away(ctx: Context, unit: Unit) -> None:
     """A step leaves its gradients unscaled: the next backward would add scaled ones to them."""
     m = ctx.m
     cleared: dict[ast.stmt, bool] = {}
-    for step in unit.steps:
+    looped = {site: loops for site in unit.scales if (loops := m.loops(site.call))}
+    for step in unit.steps if looped else ():
+        around = m.loops(step.anchor)
         for site in scales_in(ctx, unit, m.function(step.call)):
-            loops = m.loops(site.call)
-            if not loops or m.loops(step.anchor) != loops:
+            mine = looped.get(site)
+            if mine is None or mine != around:
                 continue
-            if loops[0] not in cleared:
-                cleared[loops[0]] = _may_clear(ctx, unit, loops[0])
-            if not cleared[loops[0]]:
+            if mine[0] not in cleared:
+                cleared[mine[0]] = _may_clear(ctx, unit, mine[0])
+            if not cleared[mine[0]]:
                 raise Manual(
                     step.call,
                     f"no gradients are cleared in this loop: scaler.step() leaves them unscaled, and the backward in "

@@ -181,11 +181,12 @@ def _behind(ctx: Context, scale: Scale) -> list[ast.stmt]:
 def _entered_with(ctx: Context, unit: Unit, scale: Scale) -> set[str]:
     """The scaled losses of other optimizers whose blocks are open where that of ``scale`` is."""
     found: set[str] = set()
+    assert scale.with_ is not None
+    open_ = {*ctx.m.spine(scale.with_), *walk(scale.with_)}
     for other in scales_in(ctx, unit, ctx.m.function(scale.call)):
-        if other is scale or other.alias is None or other.with_ is None or scale.with_ is None:
+        if other is scale or other.alias is None:
             continue
-        open_ = ctx.m.inside(scale.with_, other.with_) or ctx.m.inside(other.with_, scale.with_)
-        if open_ and not other.optimizer_objects & scale.optimizer_objects:
+        if other.with_ in open_ and not other.optimizer_objects & scale.optimizer_objects:
             found.add(other.alias)
     return found
 

@@ -24,6 +24,8 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
     m = ctx.m
     guards_ = {f.stmt for f in folded}
     for scale in (s for s in unit.scales if s.with_ is not None):
+        if all(not isinstance(one, ast.If) or one in guards_ for one in m.spine(scale.call)):
+            continue
         for step in steps_in(ctx, unit, m.function(scale.call)):
             if m.start(step.call) < m.start(scale.call):
                 continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.once import once_each
+from ...facts.scopes import Scope
 from ...nodes import walk
 from ...units.compute import Compute
 from ...units.unit import Context
@@ -14,15 +16,21 @@ _LIST_WEIGHTS = frozenset(("parameters", "named_parameters"))
 def of_weights(ctx: Context, compute: Compute, stmt: ast.stmt, loss: ast.expr) -> bool:
     """Whether a local variable is a loss that functions of the program make of weights, which are float32 as they are:
     autocast has nothing to do there but in products, which are looked for wherever they stand."""
-    m, scope = ctx.m, ctx.m.function(stmt)
+    scope = ctx.m.function(stmt)
     if not isinstance(loss, ast.Name) or not scope.is_function or loss.id in scope.params:
         return False
-    given = [m.statement(node) for node in m.bindings(loss.id, scope)]
-    values = [one.value for one in given if isinstance(one, (ast.Assign, ast.AugAssign))]
-    made = [value for value in values if not _constant(value)]
-    if not made or len(values) < len(given) or any(map(compute.forwards, made)):
+    made = _given(ctx, scope, loss.id)
+    if not made or any(map(compute.forwards, made)):
         return False
     return all(_made_of_weights(ctx, value) for value in made)
+
+
+@once_each
+def _given(ctx: Context, scope: Scope, name: str) -> list[ast.expr]:
+    """What a local variable is given but for constants; empty where it is given something in another way."""
+    given = [ctx.m.statement(node) for node in ctx.m.bindings(name, scope)]
+    values = [one.value for one in given if isinstance(one, (ast.Assign, ast.AugAssign))]
+    return [] if len(values) < len(given) else [value for value in values if not _constant(value)]
 
 
 def _constant(value: ast.expr) -> bool:

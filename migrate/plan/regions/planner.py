@@ -549,7 +549,7 @@ class Planner:
                 raise Manual(call, "the model is called in the header of a block that also runs a backward or step")
             raise Manual(call, "the model is called in the statement that also runs a backward or step")
         first = last = index
-        tainted = self.slices.defines(stmt)
+        tainted = set(self.slices.defines(stmt))
         for i in range(index + 1, len(block.body)):
             later = block.body[i]
             if compute.forbidden(later) or isinstance(later, SCOPES) or self.swapped.swaps(later):
