@@ -317,7 +317,7 @@ HOLDS = {
         "one(), two()",
     ),
     "of a block in a block": ("x = A()\nwith one() as x:\n    if c:\n        x = B()\n    ask(x)", "A(), B(), one()"),
-    "of a list of names": ("with one() as (x, y):\n    pass\nwith two() as (x, y):\n    ask(x)", "one().0, two().0"),
+    "of a list of names": ("with one() as (x, y):\n    pass\nwith two() as (x, y):\n    ask(x)", "one.0, two.0"),
     "what a region gave": (
         "with torch.autocast('cuda'):\n    x = A()\nwith torch.autocast('cuda'):\n    x = B()\nask(x)",
         "B()",
