@@ -17,7 +17,7 @@ from .objects import ELEMENT_KEY, Obj, Var
 from .spelled import listed_names, meet
 
 # Classes that others make and run: an optimizer's own step, a loss, a layer of a network.
-OF_TORCH = frozenset("Optimizer Module Function Dataset Sampler _LRScheduler LRScheduler".split())
+_OF_TORCH = frozenset("Optimizer Module Function Dataset Sampler _LRScheduler LRScheduler".split())
 # Functions and methods that hand back a file's names, or what one of them stands for.
 ASKS_BY_NAME = frozenset(
     "globals vars locals import_module __import__ eval getattr get getmembers items values".split()
@@ -129,7 +129,7 @@ class FoundByName(Attributes):
         name = obj.key.name
         if pattern == ELEMENT_KEY and name not in self._texts and (obj.kind == "function" or self._mentioned(name)):
             return
-        takes = not self._is_of_torch(obj.key) if isinstance(obj.key, ast.ClassDef) else self._takes(obj.key, dst)
+        takes = not self.is_of_torch(obj.key) if isinstance(obj.key, ast.ClassDef) else self._takes(obj.key, dst)
         if takes:
             self._add(dst, obj)
 
@@ -141,8 +141,9 @@ class FoundByName(Attributes):
         called = isinstance(above, ast.Call) and above.func is node
         return not called or fits(above, function.args, positional_parameters(function))  # type: ignore[arg-type]
 
-    def _is_of_torch(self, cls: ast.ClassDef) -> bool:
-        return any(last_name(base) in OF_TORCH for one in self.order(cls) for base in one.bases)
+    def is_of_torch(self, cls: ast.ClassDef) -> bool:
+        """Whether a class is one that torch's own code makes and runs."""
+        return any(last_name(base) in _OF_TORCH for one in self.order(cls) for base in one.bases)
 
     def _mentioned(self, name: str) -> bool:
         """Whether somebody asks for a name as such: what nobody does is made by one that is a text, if at all."""

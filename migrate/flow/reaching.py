@@ -72,8 +72,8 @@ class _Bound:
                 break
             outer = m.parent.get(at)
             if isinstance(outer, _BLOCKS) and outer in self.own:  # its header binds it ahead of its body
-                (found,) = self.own[outer] if len(self.own[outer]) == 1 else (None,)
-                found = found if any(found is item.optional_vars for item in outer.items) else None
+                named = [item.optional_vars for item in outer.items if item.optional_vars in self.own[outer]]
+                found = self.own[outer][0] if len(self.own[outer]) == len(named) == 1 else None
                 break
             outer = m.parent.get(outer) if isinstance(outer, (ast.ExceptHandler, ast.match_case)) else outer
             if isinstance(outer, _JUMPED_INTO) and outer in self.inside:

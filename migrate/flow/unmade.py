@@ -13,9 +13,9 @@ from collections.abc import Collection
 from functools import cached_property
 
 from ..facts.module import Module
-from ..facts.names import is_property, last_name
+from ..facts.names import is_property
 from ..nodes import walk
-from .found_by_name import OF_TORCH, is_found
+from .found_by_name import is_found
 from .objects import Obj
 from .spelled import listed_names, meet
 from .touching import trains
@@ -34,7 +34,7 @@ class UnmadeLookers:
         for cls in m.all(ast.ClassDef) if lookers else ():
             for method in cls.body:
                 if isinstance(method, _FUNCTIONS) and method in lookers and self._is_asked_for(method):
-                    if not self._of_torch(cls):
+                    if not self.v.is_of_torch(cls):
                         self._methods[method.name].append((cls, method))
         if self._methods:
             self._add_those_that_run_some()
@@ -51,7 +51,7 @@ class UnmadeLookers:
             for cls in self.m.all(ast.ClassDef)
             for method in cls.body
             if isinstance(method, _FUNCTIONS) and method not in known and self._is_asked_for(method)
-            if not trains(method) and not self._of_torch(cls)
+            if not trains(method) and not self.v.is_of_torch(cls)
         ]
         while more := [pair for pair in todo if any(self.run_by(n) for n in walk(pair[1]) if isinstance(n, ast.Call))]:
             for cls, method in more:
@@ -81,9 +81,6 @@ class UnmadeLookers:
         """Whether something may be made by a name that is known in part: then it may be of any class all the same."""
         made = (o.key.func for o in self.v.of(expr) if o.kind == "call" and isinstance(o.key, ast.Call))
         return any(map(is_found, (o for func in made for o in self.v.of(func))))
-
-    def _of_torch(self, cls: ast.ClassDef) -> bool:
-        return any(last_name(base) in OF_TORCH for one in self.v.order(cls) for base in one.bases)
 
     @cached_property
     def _made(self) -> set[ast.ClassDef]:

@@ -298,13 +298,12 @@ class State:
             for name in [name for name in heap if name[1] == " ran"]:
                 del heap[name]
 
-    def let_go(self, optimizers: Iterable[Key], models: frozenset[Key], scalers: Iterable[Key]) -> None:
+    def let_go(self, optimizers: frozenset[Key], models: frozenset[Key], scalers: Iterable[Key]) -> None:
         """Nobody holds these any more, nor their gradients or scales."""
         for one in optimizers:
             self.grads.drop(one)
             self.stash.drop(one)
-        gone = frozenset(optimizers)
-        self.made, self.armed, self.delayed = self.made - gone, self.armed - gone, self.delayed - gone
+        self.made, self.armed, self.delayed = self.made - optimizers, self.armed - optimizers, self.delayed - optimizers
         self.renewed, self.zeroed = self.renewed - models, self.zeroed - models
         for one in scalers:
             self.scalers.pop(one, None)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+from importlib import resources
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from migrate import components
 from migrate.engine import migrate_module
 from migrate.model import Neighbours, Settings
 from migrate.parts import replace as room
+from migrate.parts.narrowed import _OPTIMIZERS, _TUNED
 
 from .support import executed
 
@@ -242,3 +246,21 @@ def test_keys_that_other_files_speak_of_stay() -> None:
     text = "from apex.optimizers import FusedLAMB\noptimizer = FusedLAMB(groups, lr=1e-3)\noptimizer.step()\n"
     assert "bias_correction" not in narrowed(text)
     assert 'if group["bias_correction"]:' in narrowed(text, Neighbours(spoken=frozenset({'"bias_correction"'})))
+
+
+@pytest.mark.parametrize("module", sorted(_OPTIMIZERS))
+def test_other_files_are_asked_for_all_that_a_class_has(module: str) -> None:
+    """What they spell is looked for by its name (`components._spoken`): each name of a class is among those."""
+    tree = ast.parse((resources.files("migrate.parts.written") / f"{module}.py").read_text())
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    methods = {one.name for cls in classes for one in cls.body if isinstance(one, ast.FunctionDef)}
+    own = {node.attr for cls in classes for node in ast.walk(cls) if isinstance(node, ast.Attribute) and _is_own(node)}
+    for name in {*methods, *own} - {"__init__", "defaults"}:  # of torch's Optimizer, and kept with it
+        assert components._ASKED.search(f"made.{name}".encode()) is not None, name
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "dict"]
+    for key in {str(keyword.arg) for call in calls for keyword in call.keywords} - _TUNED:
+        assert components._KEYS.search(f'group["{key}"]'.encode()) is not None, key
+
+
+def _is_own(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"

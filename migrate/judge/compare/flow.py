@@ -101,11 +101,10 @@ class Flow:
     def _let_go(self, pair: Pair) -> None:
         """What only names of functions hold is gone behind them. Where no optimizer lasts, and nothing is initialized,
         a function that ran runs as it did the first time."""
-        gone = self._gone
         for state, side in ((pair.old, self.old), (pair.new, self.new)):
             scalers = [key for key in state.scalers if side.program.lasting.gone(key)]
-            state.let_go(gone, self._models_gone, scalers)
-        if gone == self.old.program.objects.optimizers and not pair.old.initialized:
+            state.let_go(self._gone, self._models_gone, scalers)
+        if self._gone == self.old.program.objects.optimizers and not pair.old.initialized:
             pair.old.runs_anew()
 
     @cached_property

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from ...facts.scopes import FunctionNode
 from ...flow.objects import Obj
 from ...nodes import walk
 from ..state import Key
@@ -49,7 +50,7 @@ class Lasting:
             names = self.definitions.outlived(scope.node) if scope.is_function else scope.names
             for name in names:
                 yield from v.variable(name, scope)
-            if isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            if isinstance(scope.node, FunctionNode):
                 defaults = (*scope.node.args.defaults, *scope.node.args.kw_defaults)
                 yield from (obj for value in defaults if value is not None for obj in v.of(value))
             if getattr(scope.node, "decorator_list", ()):  # which may remember what the function gave
