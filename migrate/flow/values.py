@@ -71,7 +71,8 @@ class Values(Calls):
 
     def apex_names(self, expr: ast.AST) -> frozenset[str]:
         """Dotted names of Apex that ``expr`` may stand for."""
-        return frozenset(o.label for o in self._pts.get(("e", expr), ()) if o.kind == "apex")
+        held = self.of(expr)
+        return frozenset(o.label for o in held if o.kind == "apex") if held else frozenset()
 
     def callees(self, call: ast.Call) -> list[ast.AST]:
         """Functions of this module that ``call`` may run."""

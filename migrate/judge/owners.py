@@ -169,10 +169,11 @@ class Owners:
         """The loop whose target a loss is, if nothing else gives it that name."""
         if not isinstance(loss, ast.Name):
             return None
-        given = [target for target, _ in self._assigned(loss.id, loss)]
-        loops = [x for x in self.m.spine(loss) if isinstance(x, ast.For)]
-        mine = [x for x in loops if any(t in walk(x.target) for t in given)]
-        return mine[0] if len(given) == 1 and mine else None
+        given = self._assigned(loss.id, loss)
+        if len(given) != 1:
+            return None
+        loops = (x for x in self.m.spine(loss) if isinstance(x, ast.For))
+        return next((x for x in loops if given[0][0] in walk(x.target)), None)
 
     @cached_property
     def reached(self) -> dict[int, frozenset[Key]]:

@@ -14,7 +14,12 @@ Source: apex/amp/handle.py at tag 25.05; torch/amp/grad_scaler.py (scale).
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
 
+from ..facts.once import once_each
+from ..facts.scopes import Scope
 from ..facts.sites import Scale, on_stack
 from ..plan.gradients.fold import only_backward
 from ..plan.premises.premises import plain_context
@@ -78,19 +83,18 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     )
     hoisted = next((h.name for h in plan.planner.hoists if h.expr is scale.loss), None)
     loss = hoisted or " ".join(m.src(scale.loss).split())
-    home, begin = m.function(with_).node, m.start(with_)
-    named = [n for n in m.named(scale.alias or "") if isinstance(n.ctx, ast.Load) and m.start(n) > begin]
-    uses = [n for n in named if m.inside(n, home)]
-    if _has_gradient_argument(uses, m.parent):
+    uses, begin = _uses(plan.ctx, m.function(with_), scale.alias or ""), m.start(with_)
+    if uses.with_gradient > begin:
         loss = (
             f"{loss}.float()"
             if isinstance(scale.loss, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
             else f"({loss}).float()"
         )
     scaled = f"{plan.scaler_at[scale.call]}.scale({loss})" if plan.scaled else loss
-    inside = [n for n in uses if m.inside(n, with_)]
+    inside = [n for n in uses.between(begin, m.end(with_)) if m.inside(n, with_)]
     rebound = scale.alias is not None and scale.alias == m.src(scale.loss)
-    single = len(inside) == 1 and (len(uses) == 1 or (_reassigned_before(plan, uses) and not rebound))
+    behind = uses.after(begin)
+    single = len(inside) == 1 and (behind == 1 or (uses.outside < begin and not rebound))
     call = only_backward(scale)
     if single:
         _drop(work, scale)
@@ -102,7 +106,7 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
         return
     if single:
         draft.replace(inside[0], scaled)
-    elif scale.alias is not None and uses:
+    elif scale.alias is not None and behind:
         line = f"{scale.alias} = {scaled}"
         if _items_that_go(plan, with_) == with_.items:
             draft.before(with_, line)
@@ -151,23 +155,55 @@ def _plain(plan: Plan, work: Work, scale: Scale) -> None:
     work.note(plan.unit.number, "APX042", scale.call, "this loss is scaled as well")
 
 
-def _has_gradient_argument(uses: list[ast.Name], parent: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a scaled loss runs backward with a gradient of its own, so is no scalar."""
-    for use in uses:
-        above = parent[use]
-        call = parent.get(above)
-        if isinstance(above, ast.Attribute) and above.attr == "backward" and isinstance(call, ast.Call):
-            if call.args and not (isinstance(call.args[0], ast.Constant) and call.args[0].value is None):
-                return True
-            if any(k.arg == "gradient" for k in call.keywords):
-                return True
-    return False
+@dataclass(frozen=True)
+class _Uses:
+    """Where a function reads a scaled loss's name, in order, and the last places where something is special there."""
+
+    names: list[ast.Name]
+    starts: list[int]
+    with_gradient: int  # it runs backward with a gradient of its own, so it is no scalar
+    outside: int  # it stands in no block that gives a scaled loss this name: any later block's reads are its own
+
+    def after(self, place: int) -> int:
+        """How many there are behind a place."""
+        return len(self.starts) - bisect_right(self.starts, place)
+
+    def between(self, begin: int, end: int) -> list[ast.Name]:
+        return self.names[bisect_right(self.starts, begin) : bisect_right(self.starts, end)]
 
 
-def _reassigned_before(plan: Plan, uses: list[ast.Name]) -> bool:
-    """Whether the uses of the alias behind the block all belong to later scale_loss blocks."""
-    blocks = {(s.alias, s.with_) for s in plan.ctx.facts.scales if s.with_ is not None}
-    return all(any((use.id, outer) in blocks for outer in plan.ctx.m.ancestors(use)) for use in uses)
+@once_each
+def _uses(ctx: Context, function: Scope, name: str) -> _Uses:
+    """Each of many losses with one name asks for them."""
+    m = ctx.m
+    blocks = {s.with_ for s in ctx.facts.scales if s.with_ is not None and s.alias == name}
+    names = sorted(_read_in(ctx, name).get(function.node, ()), key=m.start)
+    return _Uses(
+        names,
+        [m.start(n) for n in names],
+        max((m.start(n) for n in names if _has_gradient_argument(n, m.parent)), default=-1),
+        max((m.start(n) for n in names if blocks.isdisjoint(m.ancestors(n))), default=-1),
+    )
+
+
+@once_each
+def _read_in(ctx: Context, name: str) -> dict[ast.AST, list[ast.Name]]:
+    """The reads of a name by what they stand in."""
+    found: dict[ast.AST, list[ast.Name]] = defaultdict(list)
+    for node in ctx.m.named(name):
+        for outer in ctx.m.ancestors(node) if isinstance(node.ctx, ast.Load) else ():
+            found[outer].append(node)
+    return found
+
+
+def _has_gradient_argument(use: ast.Name, parent: dict[ast.AST, ast.AST]) -> bool:
+    above = parent[use]
+    call = parent.get(above)
+    if not (isinstance(above, ast.Attribute) and above.attr == "backward" and isinstance(call, ast.Call)):
+        return False
+    if call.args and not (isinstance(call.args[0], ast.Constant) and call.args[0].value is None):
+        return True
+    return any(k.arg == "gradient" for k in call.keywords)
 
 
 def _close_up(work: Work, with_: ast.stmt) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from ..facts.constructed import asked_elsewhere
@@ -60,9 +61,8 @@ class Compute:
         if unit.by_functions:
             own = _own(ctx, unit)
             self.around = _around(ctx, own)
-            near = ctx.m.in_order({call for scope in self.around for call in ctx.calls_in.get(scope, ())})
-            self.models |= frozenset(o for o in _neighbours(ctx, unit, own, near) if not _no_module(o))
-            self.beside = frozenset(call for call in near if _runs_beside(ctx, unit, call))
+            self.models |= frozenset(o for o in _neighbours(ctx, unit, own, self.around) if not _no_module(o))
+            self.beside = _beside(ctx, unit, self.around)
         self._told: dict[Obj, bool] = {}
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
@@ -513,20 +513,36 @@ def _network(ctx: Context, cls: ast.ClassDef) -> bool:
     return any(b.endswith(("Module", "Sequential")) or b in known or NETWORK_MADE.fit(b) for b in bases)
 
 
-def _runs_beside(ctx: Context, unit: Unit, call: ast.Call) -> bool:
-    """Whether a call runs code of another file that runs a network, or a model of the unit that it is handed."""
-    runs, applied = _elsewhere(ctx, call)
-    return runs or not unit.model_objects.isdisjoint(applied)
+def _beside(ctx: Context, unit: Unit, around: frozenset[Scope]) -> frozenset[ast.Call]:
+    """The calls that run code of another file that runs a network, or a model of the unit that it is handed."""
+    runs = [_runs_in(ctx, scope) for scope in around]
+    applied = {call for one in runs for call, those in one.applied if not unit.model_objects.isdisjoint(those)}
+    return frozenset(applied.union(*(one.elsewhere for one in runs)))
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """What the calls in one function run beside the models of whichever unit asks."""
+
+    elsewhere: frozenset[ast.Call]  # code of another file that runs a network
+    applied: list[tuple[ast.Call, frozenset[Obj]]]  # such code that would run these, if Apex was handed them
+    networks: frozenset[Obj]  # by what is known of them
+    holding: list[tuple[Obj, frozenset[Obj]]]  # objects of other files, each with the models that it keeps
 
 
 @once_each
-def _elsewhere(ctx: Context, call: ast.Call) -> tuple[bool, frozenset[Obj]]:
-    """Whether it runs one, whoever asks; and what it would run, if Apex was handed that."""
-    elsewhere = ctx.facts.elsewhere
-    return runs_elsewhere(ctx.v, call, elsewhere), applied_elsewhere(ctx.v, call, elsewhere)
+def _runs_in(ctx: Context, scope: Scope) -> _Runs:
+    calls, elsewhere = ctx.calls_in.get(scope, ()), ctx.facts.elsewhere
+    run = [_run_by(ctx, call) for call in calls]
+    applied = [(call, those) for call in calls if (those := applied_elsewhere(ctx.v, call, elsewhere))]
+    return _Runs(
+        frozenset(call for call in calls if runs_elsewhere(ctx.v, call, elsewhere)),
+        applied,
+        frozenset[Obj]().union(*(networks for networks, _ in run)),
+        [one for _, holding in run for one in holding],
+    )
 
 
-@once_each
 def _run_by(ctx: Context, node: ast.Call) -> tuple[frozenset[Obj], list[tuple[Obj, frozenset[Obj]]]]:
     """The networks that a call runs, by what is known of them; and what it has to do with that objects of other files
     keep, each with the models of which it is one if Apex was handed that."""
@@ -542,17 +558,16 @@ def _run_by(ctx: Context, node: ast.Call) -> tuple[frozenset[Obj], list[tuple[Ob
     return networks | may_be_network(v, node, elsewhere), holding
 
 
-def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call]) -> frozenset[Obj]:
+def _neighbours(ctx: Context, unit: Unit, own: set[Scope], around: frozenset[Scope]) -> frozenset[Obj]:
     """Other modules that run beside the unit's (a teacher, a feature network): O1 cast their forwards too.
 
     A module is what is one by its class or name; in the unit's own functions also what ``torch.nn`` made, or is asked
     for its parameters or mode."""
     v = ctx.v
     found, kept = set[Obj](), set[Obj]()
-    for node in near:
-        networks, holding = _run_by(ctx, node)
-        found |= networks
-        kept |= {one for one, models in holding if not unit.model_objects.isdisjoint(models)}
+    for runs in (_runs_in(ctx, scope) for scope in around):
+        found |= runs.networks
+        kept |= {one for one, models in runs.holding if not unit.model_objects.isdisjoint(models)}
     for node in (call for here in own for call in ctx.calls_in.get(here, ())):
         if not isinstance(node.func, ast.Attribute):
             continue

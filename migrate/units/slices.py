@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass, field
 
+from ..facts.scopes import Block
 from ..knowledge.operations import OWNER_WRITES
 from ..nodes import walk
 from .compute import walk_now
 from .frames import said
 from .unit import Context
+
+
+@dataclass
+class _Places:
+    """By text the statements of a block that may assign it, as far as they were asked."""
+
+    of: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    told: int = 0
 
 
 class Slices:
@@ -20,6 +32,7 @@ class Slices:
         self._sets: dict[ast.AST, frozenset[str]] = {}
         self._texts: dict[ast.expr, str] = {}
         self._defines: dict[tuple[ast.stmt, bool], frozenset[str]] = {}
+        self._places: dict[tuple[Block, bool], _Places] = defaultdict(_Places)
 
     def defines(self, stmt: ast.stmt) -> frozenset[str]:
         """Texts (``loss``, ``self.loss_G``) that a statement may assign, nested statements included: each loss asks all
@@ -48,6 +61,20 @@ class Slices:
             if isinstance(node, ast.Call):
                 found |= self._set_by(node)
         return found
+
+    def above(self, block: Block, index: int, needed: set[str]) -> int | None:
+        """The last statement of a block ahead of ``index`` that may assign one of the texts: many losses ask."""
+        places = self._places[block, self.loose]
+        for number in range(places.told, index):
+            for text in self.defines(block.body[number]):
+                places.of[text].append(number)
+        places.told = max(places.told, index)
+        found = -1
+        for text in needed:
+            numbers = places.of.get(text, ())
+            at = bisect_left(numbers, index)
+            found = max(found, numbers[at - 1] if at else -1)
+        return found if found >= 0 else None
 
     def certain(self, stmt: ast.stmt) -> set[str]:
         """Names that a plain assignment surely replaces."""

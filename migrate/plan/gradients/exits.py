@@ -10,6 +10,7 @@ Source: torch/amp/grad_scaler.py (unscale_, update).
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -25,16 +26,21 @@ from ..blocks import common, exclusive, running
 from ..schedule import Schedule, Unscale
 
 _DEEP = 3  # functions between a loop and what it runs
+_Updated = dict[Scope, list[tuple[Step, ast.stmt]]]  # by function the steps whose update ends there, and behind what
 _EXITS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 def decide(ctx: Context, schedule: Schedule, unit: Unit) -> None:
     """Fill ``schedule.exits`` and ``schedule.early_exits``."""
+    updated: _Updated = defaultdict(list)
+    for one in schedule.updates:
+        updated[ctx.m.function(schedule.updated_behind(one))].append((one, schedule.updated_behind(one)))
     for unscale in schedule.unscales:
-        step = _step_of(ctx, schedule, unscale)
-        if step is None:
+        ended = _step_of(ctx, updated, unscale)
+        if ended is None:
             continue
-        for leaves in _between(ctx, unscale, schedule.updated_behind(step)):
+        step, last = ended
+        for leaves in _between(ctx, unscale, last):
             place = _ahead_of_state(ctx, leaves)
             known = any(e is place and _same(s, step) for e, s in schedule.exits)
             if not known and _hoisted(ctx, unit, unscale, leaves):
@@ -79,22 +85,20 @@ def _same(one: Step, other: Step) -> bool:
     return bool(one.objects & other.objects)
 
 
-def _step_of(ctx: Context, schedule: Schedule, unscale: Unscale) -> Step | None:
-    """The step behind whose update the unscaled gradients' way ends, in the same function."""
+def _step_of(ctx: Context, updated: _Updated, unscale: Unscale) -> tuple[Step, ast.stmt] | None:
+    """The step behind whose update the unscaled gradients' way ends, in the same function; what that update follows."""
     m = ctx.m
-    here, at = m.function(unscale.before), m.start(unscale.before)
-    updated = [(s, schedule.updated_behind(s)) for s in schedule.updates]
-    behind = [s for s, last in updated if m.function(last) is here and m.end(last) > at]
-    return min(behind, key=lambda s: m.start(s.call), default=None)
+    at = m.start(unscale.before)
+    behind = [(step, last) for step, last in updated.get(m.function(unscale.before), ()) if m.end(last) > at]
+    return min(behind, key=lambda one: m.start(one[0].call), default=None)
 
 
 def _between(ctx: Context, unscale: Unscale, update: ast.stmt) -> list[ast.stmt]:
     """Statements that leave between an unscale and its update."""
     m = ctx.m
     found: list[ast.stmt] = []
-    for node in walk(m.function(unscale.before).node):
-        if not isinstance(node, _EXITS) or m.function(node) is not m.function(unscale.before):
-            continue
+    here = m.function(unscale.before)
+    for node in (one for kind in _EXITS for one in m.own(here, kind)):
         if not m.start(unscale.before) < m.start(node) < m.end(update) or exclusive(ctx, unscale.before, node):
             continue
         if isinstance(node, (ast.Continue, ast.Break)):

@@ -10,6 +10,7 @@ Source: torch/amp/grad_scaler.py; torch docs, "Automatic Mixed Precision example
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections import defaultdict
 
 from ...facts.once import once_each
@@ -470,6 +471,13 @@ def _loop_header(ctx: Context, loop: ast.For) -> str:
     return f"for {ctx.m.src(target)} in {ctx.m.src(source)}:"
 
 
+@once_of_unit
+def _blocks_in_order(ctx: Context, unit: Unit) -> tuple[list[Scale], list[int]]:
+    """The losses of a unit that are scaled by a block, and where."""
+    blocks = sorted((s for s in unit.scales if s.with_ is not None), key=lambda s: ctx.m.start(s.call))
+    return blocks, [ctx.m.start(s.call) for s in blocks]
+
+
 def _place(
     ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, step: Step, sites: list[Scale]
 ) -> ast.stmt | None:
@@ -485,12 +493,9 @@ def _place(
     conditions = conditions_of(ctx, unit, theirs, step)
     conditions += [x for x in m.loops(reader) if m.inside(x, mine) and not m.inside(step.call, x)]
     if not conditions:
-        above = [s for s in unit.scales if m.inside(s.call, mine) and m.start(s.call) < m.start(reader)]
-        site = max(
-            (s for s in above if s.with_ is not None),
-            key=lambda s: m.start(s.call),
-            default=None,
-        )
+        blocks, starts = _blocks_in_order(ctx, unit)
+        above = blocks[bisect_left(starts, m.start(mine)) : bisect_left(starts, m.start(reader))]
+        site = next((s for s in reversed(above) if m.inside(s.call, mine)), None)
         if site is None or site.with_ is None:
             return mine
         beside = common(ctx, reader, site.with_)  # the backward stands in there too: right behind it

@@ -6,6 +6,7 @@ Each check raises Manual with the site and the missing fact, or adds a differenc
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 
 from ...facts.names import called_name, last_name
 from ...facts.once import once
@@ -17,7 +18,7 @@ from ...knowledge.host import BEFORE_INITIALIZE
 from ...knowledge.words import Patterns
 from ...nodes import walk
 from ...units.translate import paired
-from ...units.unit import Context, Manual, Unit, scales_in
+from ...units.unit import Context, Manual, Unit, once_of_unit
 from ..blocks import common
 from ..gradients.fold import Fold
 from ..gradients.inside import check_guard
@@ -183,11 +184,21 @@ def _entered_with(ctx: Context, unit: Unit, scale: Scale) -> set[str]:
     found: set[str] = set()
     assert scale.with_ is not None
     open_ = {*ctx.m.spine(scale.with_), *walk(scale.with_)}
-    for other in scales_in(ctx, unit, ctx.m.function(scale.call)):
-        if other is scale or other.alias is None:
+    for other in (one for node in open_ for one in _blocks(ctx, unit).get(node, ())):
+        if other is scale or other.alias is None or ctx.m.function(other.call) is not ctx.m.function(scale.call):
             continue
-        if other.with_ in open_ and not other.optimizer_objects & scale.optimizer_objects:
+        if not other.optimizer_objects & scale.optimizer_objects:
             found.add(other.alias)
+    return found
+
+
+@once_of_unit
+def _blocks(ctx: Context, unit: Unit) -> dict[ast.AST, list[Scale]]:
+    """The scaled losses of each block."""
+    found: dict[ast.AST, list[Scale]] = defaultdict(list)
+    for scale in unit.scales:
+        if scale.with_ is not None:
+            found[scale.with_].append(scale)
     return found
 
 

@@ -181,11 +181,9 @@ class Planner:
             if at is not stmt and isinstance(at, (ast.For, ast.AsyncFor)) and self._loop(at, needed, why, depth):
                 return True
             chosen: list[int] = []
-            for i in range(index - 1, -1, -1):
-                before = block.body[i]
-                defined = self.slices.defines(before)
-                if not defined & needed:
-                    continue
+            last = index
+            while (i := self.slices.above(block, last, needed)) is not None:
+                last, before = i, block.body[i]
                 if self._other_arm(before):
                     continue
                 needed -= self.slices.certain(before)
