@@ -8,10 +8,10 @@ further. So it is too much rather than too little.
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .facts.files import names_main
+from .facts.files import names_main, reached_from
 from .facts.module import Module
 from .model import FileText
 from .nodes import walk
@@ -21,6 +21,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ALWAYS = frozenset({"forward"})  # and all that Python calls itself: `__init__`, `__getitem__`
 
 Pieces = Mapping[str, list[ast.AST]]  # by dotted name: the statements of a file or class, a function
+_Place = tuple[int, str]  # a piece, by the number of its file
 
 
 def runs_as_before(files: Sequence[FileText], new: Sequence[str]) -> bool:
@@ -33,7 +34,9 @@ def runs_as_before(files: Sequence[FileText], new: Sequence[str]) -> bool:
         (_pieces(one.tree, number in imported), _pieces(other.tree, number in imported))
         for number, (one, other) in enumerate(zip(before.files, after.files, strict=True))
     ]
-    run = _run([mine for mine, _ in pieces])
+    links = [file.links for file in files]
+    firsts = [number for number in range(len(files)) if len(reached_from(links, number)) == len(files)]
+    run = _run([mine for mine, _ in pieces], firsts)
     return all(
         _dumped(mine[name]) == _dumped(theirs.get(name, []))
         for number, (mine, theirs) in enumerate(pieces)
@@ -87,26 +90,35 @@ def _only_imports(stmt: ast.stmt) -> bool:
     return isinstance(stmt, _IMPORTS) or (isinstance(stmt, ast.Try) and all(map(_only_imports, stmt.body)))
 
 
-def _run(pieces: Sequence[Pieces]) -> set[tuple[int, str]]:
-    """The pieces, each with its file's number, that are run, going by names."""
-    by_name: dict[str, list[tuple[int, str]]] = {}
-    found: set[tuple[int, str]] = set()
-    for number, mine in enumerate(pieces):
-        for dotted in mine:
-            name = dotted.rpartition(".")[2]
-            if not name or name in _ALWAYS or name.startswith("__"):
-                found.add((number, dotted))
-            by_name.setdefault(name, []).append((number, dotted))
-    todo = list(found)
+def _run(pieces: Sequence[Pieces], firsts: Sequence[int]) -> set[_Place]:
+    """The pieces, each with its file's number, that are run, going by names. Of a first file that runs no function
+    when it is loaded somebody runs them all: an entry point of a package, or who makes up the name of what it imports.
+    """
+    named = [(number, dotted) for number, mine in enumerate(pieces) for dotted in mine]
+    by_name: dict[str, set[_Place]] = defaultdict(set)
+    for number, dotted in named:
+        by_name[dotted.rpartition(".")[2]].add((number, dotted))
+
+    def spelled(number: int, nodes: Iterable[ast.AST]) -> Iterator[_Place]:
+        for word, anywhere in (_word(inner) for node in nodes for inner in walk(node)):
+            own = not anywhere and word in pieces[number]  # a plain name is the file's own, where it has one
+            yield from [(number, word)] if own else by_name[word] if word else ()
+
+    def is_run(place: _Place) -> bool:
+        name = place[1].rpartition(".")[2]
+        return not name or name in _ALWAYS or name.startswith("__")
+
+    todo = [place for place in named if is_run(place)]
+    for first in firsts:
+        begun = spelled(first, (one for one in pieces[first][""] if not isinstance(one, (ast.Assign, ast.AnnAssign))))
+        if not any(isinstance(one, _FUNCTIONS) for number, dotted in begun for one in pieces[number][dotted]):
+            todo += [(first, dotted) for dotted in pieces[first]]
+    found = set(todo)
     while todo:
         number, dotted = todo.pop()
-        for node in (inner for piece in pieces[number][dotted] for inner in walk(piece)):
-            word, anywhere = _word(node)
-            own = not anywhere and word in pieces[number]  # a plain name is the file's own, where it has one
-            for one in [(number, word)] if own else by_name.get(word, ()):
-                if one not in found:
-                    found.add(one)
-                    todo.append(one)
+        more = {*spelled(number, pieces[number][dotted])} - found
+        found |= more
+        todo += more
     return found
 
 

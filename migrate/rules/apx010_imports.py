@@ -26,6 +26,7 @@ from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
 from ..units.unit import Context, listed
 from .apex_asked import about, apex_tests, asking_parts, fold_test
+from .apex_told import reports, tried_and_read
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in
 from .common import Stage, Work
 from .import_torch import add_torch
@@ -284,7 +285,7 @@ def _serves_no_more(
         return True  # torch's takes its place
     if _needed(ctx, work, stmt, alias, tests) or _asks_for_kernels(work, stmt, alias):
         return False
-    if _probe(ctx, stmt) and not (ctx.unled and (ctx.answered or _unheard(ctx, stmt))):
+    if reports(ctx, stmt) or (_probe(ctx, stmt) and not (ctx.unled and (ctx.answered or _unheard(ctx, stmt)))):
         return False
     if _is_amp(stmt, alias):
         return True
@@ -313,8 +314,7 @@ def _probe(ctx: Context, stmt: ast.stmt) -> bool:
     holder = m.parent[stmt]
     if not isinstance(holder, ast.Try) or stmt not in holder.body:
         return False
-    names = {a.asname or a.name.split(".")[0] for s in holder.body if s in ctx.facts.imports for a in s.names}  # type: ignore[attr-defined]
-    if any(n.id in names and isinstance(n.ctx, ast.Load) for n in m.all(ast.Name)):
+    if tried_and_read(ctx, holder):
         return False
     inner = [*holder.body, *holder.orelse, *(x for h in holder.handlers for x in h.body)]
     told = {

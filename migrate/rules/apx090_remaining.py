@@ -18,6 +18,7 @@ from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
 from ..plan.listed_state import listed
 from ..units.unit import Context
+from .apex_told import reports
 from .common import Stage, Work
 
 ID = "APX090"
@@ -33,6 +34,7 @@ NOTES = {
     "APX092": "A unit with more paths than the judge can follow, or with code that it cannot.",
 }
 
+ASKS = "this only asks whether Apex is there; see what still depends on the answer"
 BY_STAR = DELETED_PARTS | FUSED_PARTS | FP16_UTILS
 
 _NATIVE = {  # what torch has instead, and whether current Apex no longer has the part
@@ -111,8 +113,9 @@ def _of_parts(dotted: str) -> bool:
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     found: list[tuple[ast.AST, str]] = []
     for stmt, names in ctx.facts.imports.items():
-        for name in names:
+        for name in names if not reports(ctx, stmt) else ():
             found.append((stmt, _served(ctx, work) if name == "apex" else _imported(ctx, work, name)))
+        found += [(stmt, "reported")] if reports(ctx, stmt) else []
     if work.sites is not None and any(name.endswith(".*") for names in ctx.facts.imports.values() for name in names):
         found += [(n, "star") for n in ctx.m.all(ast.Name) if n.id in BY_STAR and _unbound(ctx, n)]
     held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
@@ -183,8 +186,10 @@ def _about(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str
         return Severity.INFO, "what stood for amp here is a flag now: it only says whether mixed precision is on", None
     if dotted == "scaler":
         return Severity.INFO, "what stood for amp here is the GradScaler now", None
+    if dotted == "reported":
+        return Severity.INFO, "this only reports whether Apex is there, of whatever is installed, and stays", None
     if dotted == "probe":
-        return Severity.REVIEW, "this only asks whether Apex is there; see what still depends on the answer", None
+        return Severity.REVIEW, ASKS, None
     if dotted.endswith("?"):
         said = f"{dotted[:-1]} is imported and not used in this file, which may ask whether Apex is there"
         return Severity.REVIEW, f"{said}; see what depends on the answer", None

@@ -187,9 +187,9 @@ class Conditions:
             case ast.Attribute():
                 return True if self._is_apex(expr) else None
             case ast.Compare(left=left, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=None)]):
-                return False if self._is_apex(left) or _finds_apex(left) else None
+                return False if self._is_apex(left) or finds_apex(left) else None
             case ast.Compare(left=left, ops=[ast.IsNot() | ast.NotEq()], comparators=[ast.Constant(value=None)]):
-                return True if self._is_apex(left) or _finds_apex(left) else None
+                return True if self._is_apex(left) or finds_apex(left) else None
             case ast.Call(func=ast.Name(id="hasattr"), args=[owner, *_]) if self._is_apex(owner):
                 return True
             case ast.Compare(ops=[op]) if asks_loaded(expr) and loaded_at_once(self.m):
@@ -198,7 +198,7 @@ class Conditions:
                 return isinstance(op, ast.In) if isinstance(op, (ast.In, ast.NotIn)) else None
             case ast.Compare(left=ast.Constant(value="memory_efficient"), ops=[ast.In()], comparators=[table]):
                 return True if self._kernels and self._arguments_of_a_norm(table) else None
-            case ast.Call() if _finds_apex(expr):
+            case ast.Call() if finds_apex(expr):
                 return True
             case ast.Call(func=ast.Name(id=name), args=[], keywords=[]) if self.asks_elsewhere(name):
                 return True
@@ -353,7 +353,7 @@ class Conditions:
         return all(self.is_bool(x, depth + 1) for x in handed)
 
 
-def _finds_apex(expr: ast.expr) -> bool:
+def finds_apex(expr: ast.expr) -> bool:
     """``importlib.util.find_spec("apex")``, ``is_package_available("apex")``."""
     match expr:
         case ast.Call(args=[ast.Constant(value="apex" | "apex.amp")]):
@@ -538,8 +538,8 @@ def _availability_flags(
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             value = node.value
-            there = _finds_apex(value) or (
-                isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.IsNot) and _finds_apex(value.left)
+            there = finds_apex(value) or (
+                isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.IsNot) and finds_apex(value.left)
             )
             if not there:
                 continue

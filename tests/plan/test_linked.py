@@ -486,6 +486,40 @@ def test_one_that_something_may_run_keeps_the_others(more: str) -> None:
     assert _beside(LEFT_BEHIND, frozenset({"train"})) == [False] * 3
 
 
+ENGINE = """\
+from apex import amp
+
+
+def run_epoch(model, optimizer, loader):
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+"""
+ENTRY = """\
+import torch
+from apex import amp
+from engine import run_epoch
+
+
+def main(model, loader):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer)
+    run_epoch(model, optimizer, loader)
+"""
+
+
+@pytest.mark.parametrize("more", ["", "LOG = print\n", "\n\nif __name__ == '__main__':\n    main(*read())\n"])
+def test_who_runs_a_program_without_a_main_block_finds_its_helpers_as_they_were(more: str) -> None:
+    """An entry point of a package runs both, or who makes up the name of what it imports."""
+    stays = ENTRY.replace("    run_epoch", '    amp.register_float_function(torch, "bmm")\n    run_epoch')
+    files = [FileText(ENGINE, name="engine.py")]
+    files += [FileText(text + more, name="task.py", links={"engine": 0}) for text in (ENTRY, stays)]
+    assert [one.new_text is not None for one in migrate_linked(files, Settings())] == [False] * 3
+
+
 MIXED = """\
 CONFIG = {"on": False}
 
