@@ -258,9 +258,19 @@ def _always_there(ctx: Context, name: str, home: Scope, there: Scope) -> bool:
     if home.is_function:
         return True
     declared = [n for n in m.declared(name) if m.binding_scope(name, m.scope(n)) is home]
-    if any(not _in_main_block(ctx, n) for n in (*m.stores(name, home), *declared)):
+    bound = any(not _in_main_block(ctx, n) for n in (*m.stores(name, home), *declared))
+    if bound and _imported_there(ctx, name, there):
         return True
     return any(isinstance(n.ctx, ast.Load) and m.function(n) is there for n in m.named(name))
+
+
+def _imported_there(ctx: Context, name: str, there: Scope) -> bool:
+    """Whether the file of ``there`` takes a name that is another's not only in its main block."""
+    m, at = ctx.m, there
+    while name not in at.linked and at.parent is not None:
+        at = at.parent
+    taken = [n for n in m.declared(name) if isinstance(n, ast.alias) and m.scope(n) is at] if name in at.linked else []
+    return not taken or any(not _in_main_block(ctx, n) for n in taken)
 
 
 def _in_main_block(ctx: Context, node: ast.AST) -> bool:
