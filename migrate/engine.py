@@ -12,7 +12,6 @@ from .check.compiles import compiles
 from .check.names import undefined_names
 from .check.protocol import new_problems
 from .facts.elsewhere import Elsewhere
-from .facts.files import File
 from .facts.from_others import amp_of_others
 from .facts.module import Module
 from .facts.once import once
@@ -51,11 +50,11 @@ from .report.placing import told
 from .rewrite.apply import EditConflict
 from .rewrite.emission import edits_of
 from .rewrite.trace import Run
-from .rules.apx090_remaining import ASKS
+from .rules.apx090_remaining import of_nobody
 from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
 from .units.casts import casts_only
-from .units.conditions import Conditions, finds_apex
+from .units.conditions import Conditions
 from .units.unfilled import fill
 from .units.unit import Context, Manual, Unit, group
 from .validate import validate
@@ -102,7 +101,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     facts = collect(m, v, reduce(Elsewhere.with_, (file.neighbours.elsewhere for file in files)))
     own = tuple(file.neighbours.own for file in files)
     if not facts.imports and not facts.uses and not amp_of_others(m, facts, own):
-        return [_only_asks(m, file) for file in m.files]
+        return [ModuleResult(None, findings=of_nobody(m, v, file)) for file in m.files]
     taken = m.handed_on([file.neighbours.exported for file in files])
     spelled = any(file.neighbours.spelled for file in files)
     scalers = frozenset().union(*(file.neighbours.scalers for file in files))
@@ -134,16 +133,6 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         manual = [(unit, obstacle) for unit, _ in manual]
     manual += ignored
     return _results(ctx, units, plans, held, manual, attempt)
-
-
-def _only_asks(m: Module, file: File) -> ModuleResult:
-    """A file without anything of Apex: where it asks for that by its name, it says so."""
-    asking = (call for call in m.all(ast.Call) if finds_apex(call) and m.file(call) is file)
-    lines = sorted({call.lineno - file.first + 1 for call in asking})
-    if not lines:
-        return ModuleResult(None)
-    first, *more = lines
-    return ModuleResult(None, findings=(Finding("APX090", Severity.INFO, first, first, ASKS, lines=tuple(more)),))
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,17 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.files import File
 from ..facts.from_others import amp_of_others
+from ..facts.module import Module
+from ..facts.strays import strays
+from ..flow.values import Values
 from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from ..model import Finding, Severity
 from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
 from ..plan.listed_state import listed
+from ..units.conditions import finds_apex
 from ..units.unit import Context
 from .apex_told import reports
 from .common import Stage, Work
@@ -35,6 +40,16 @@ NOTES = {
 }
 
 ASKS = "this only asks whether Apex is there; see what still depends on the answer"
+_STRAYS = {  # what is said of calls that no import of Apex leads to, and what to do
+    True: (
+        "amp has no value in this file: this fails as it stands, with Apex or without",
+        "from apex import amp at the top of this file, and run again",
+    ),
+    False: (
+        "this calls what Apex's amp has, and no import that is followed leads there",
+        "from apex import amp at the top of this file instead of handing it over, and run again",
+    ),
+}
 BY_STAR = DELETED_PARTS | FUSED_PARTS | FP16_UTILS
 
 _NATIVE = {  # what torch has instead, and whether current Apex no longer has the part
@@ -95,6 +110,9 @@ def apply(ctx: Context, work: Work) -> None:
         if line in named or _of_parts(dotted) is not (work.sites is not None):
             continue
         severity, message, suggestion = _say(dotted, work.untouched, ctx.settings.keep_fused)
+        if dotted == "stray":
+            assert isinstance(node, ast.Call)
+            message, suggestion = _STRAYS[_unbound_amp(node)]
         if dotted.split(".")[-1] in ("float_function", "half_function") and not ctx.facts.initializes:
             message += "; where no amp.initialize has run this decorator does nothing"
         open_sites.setdefault((message, severity, suggestion), []).append(line)
@@ -123,8 +141,30 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
     found += [(use, _instead(ctx, use) if work.flags and d in AMP else d) for use, d in uses]
     found += [(name, "spelled") for name in (*ctx.facts.spelled, *natives(ctx))]
-    found += [(name, "handed") for name in amp_of_others(ctx.m, ctx.facts, ctx.own)]
+    others = amp_of_others(ctx.m, ctx.facts, ctx.own)
+    found += [(name, "handed") for name in others]
+    found += [(call, "stray") for call in strays(ctx.m, ctx.v, ctx.facts.uses)]
     return found
+
+
+def of_nobody(m: Module, v: Values, file: File) -> tuple[Finding, ...]:
+    """What is said of a file without anything of Apex that asks for it by its name, or calls what its amp has."""
+    asking = [call for call in m.all(ast.Call) if finds_apex(call) and m.file(call) is file]
+    found = [_said_of(file, Severity.INFO, ASKS, None, asking)] if asking else []
+    calls = [call for call in strays(m, v, ()) if m.file(call) is file]
+    for unbound, (message, suggestion) in _STRAYS.items():
+        if some := [call for call in calls if _unbound_amp(call) is unbound]:
+            found.append(_said_of(file, Severity.MANUAL, message, suggestion, some))
+    return tuple(found)
+
+
+def _unbound_amp(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+
+
+def _said_of(file: File, severity: Severity, message: str, suggestion: str | None, at: list[ast.Call]) -> Finding:
+    first, *more = sorted({call.lineno - file.first + 1 for call in at})
+    return Finding(ID, severity, first, first, message, suggestion=suggestion, lines=tuple(more))
 
 
 def _unbound(ctx: Context, name: ast.Name) -> bool:

@@ -1,3 +1,4 @@
+# expect: manual no import that is followed leads there
 import pytest
 
 apex = pytest.importorskip("apex")
