@@ -16,18 +16,21 @@ from tests.shell.support import PROJECT, environment
 
 SCRIPTS = PROJECT / "tests" / "equivalence" / "scripts"
 EVERY = 8  # of the scripts one in so many: hash seeds are told apart by few as well as by all
+PROJECTS = SCRIPTS.parent / "projects"  # of these one in three times as many
 ORDERS = Path(__file__).parent / "orders"  # programs in which one of several has to be taken
 RUNS = [(0, 2), (1, 1), (20261122, 2)]  # hash seed and processes; the first also orders the entries
 
 
 def outcome(folder: Path, seed: int, jobs: int, *options: str) -> dict[str, bytes]:
-    """What a run over a copy of some scripts prints and leaves, by name."""
+    """What a run over a copy of some scripts and folders prints and leaves, by name."""
     root = folder / f"{seed}-{jobs}"
     for at, script in enumerate(sorted(SCRIPTS.glob("*.py"))):
         if at % EVERY == 0:
             place = root / "tree" / ("deep/er" if at % (2 * EVERY) else ".")
             place.mkdir(parents=True, exist_ok=True)
             shutil.copy(script, place)
+    for project in sorted(PROJECTS.iterdir())[:: 3 * EVERY]:
+        shutil.copytree(project, root / "tree" / project.name)
     words = [sys.executable, "-m", "tests.shell.shuffled", str(seed), "tree", "-j", str(jobs), *options]
     run = subprocess.run(
         [*words, "--report-json", "report.json"],
