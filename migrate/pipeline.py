@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from .ambiguous import unclear_imports
 from .analysis import Engine, analyse_file
 from .answers import may_be_answered
 from .begun import may_be_initialized
@@ -120,6 +121,7 @@ def analyse(
     _settle(imports, ready, settings, chosen, spool)
     _settle_casts(selection, imports, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
+    done = _with_unclear_imports(done, selection, imports)
     done = _with_questions(done, spool)
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
@@ -233,6 +235,15 @@ def _with_questions(done: list[Analysed], spool: Spool) -> list[Analysed]:
         return done
     return [
         one if one.texts is None else replace(one, result=asking(one.result, spool.get(one.texts.old), wraps))
+        for one in done
+    ]
+
+
+def _with_unclear_imports(done: list[Analysed], selection: Selection, imports: Imports) -> list[Analysed]:
+    """What is known, and which imports of a file that stays may mean one of several others."""
+    more = unclear_imports([one.result for one in done], selection, imports)
+    return [
+        replace(one, result=replace(one.result, findings=(*one.result.findings, *more.get(one.result.path, ()))))
         for one in done
     ]
 

@@ -2,7 +2,8 @@
 
 Nothing is imported and ``sys.path`` is not known: a dotted name is looked up as a path, relative ones
 from the file itself, absolute ones below any folder, the nearest first. A name of one word has to lie
-beside the file or in a folder above it, as a script's own folder is on the path.
+beside the file or in a folder above it, as a script's own folder is on the path, or in one that the file names where it
+puts folders there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from .required import Requirements
 
 T = TypeVar("T")
 _BY_WORD = re.compile(rb"\b(?:import_module|__import__)\(\s*[\"']((?:\w+\.)*\w+)[\"']\s*\)")  # as good as an import
+_INIT_PATHS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+_init_paths\b", re.MULTILINE)
+_QUOTED = re.compile(rb"[\"']([\w./-]+)[\"']")
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 
 
@@ -51,6 +54,7 @@ class Imports:
         self._gives: dict[str, Given] = {}
         self._takings: dict[tuple[str, bool], Mapping[str, frozenset[str]]] = {}
         self._computed: dict[str, Computed] = {}
+        self._paths: dict[str, frozenset[str]] = {}
         self._folders = {part for location in self._files for part in location.split(os.sep)[:-1]}
         self._above: dict[str, list[str]] | None = None
         self._speaking: dict[str, list[tuple[str, str]]] | None = None
@@ -272,7 +276,8 @@ class Imports:
         near = [one for one in files if one.endswith((f"{tail}.py", os.path.join(tail, "__init__.py")))]
         if len(words) == 1:
             added = [one for one in near if os.path.dirname(one) in (os.path.join(here, path) for path in _ADDED)]
-            near = [one for one in near if _above(one, here)] or added
+            above = [one for one in near if _above(one, here)]
+            near = above or added or [one for one in near if _near_by(one, here, self._shown(location))]
         else:
             near = [one for one in near if not self._installed(words[0], here, _begun(one, len(words)))]
         if len(near) < 2:
@@ -282,6 +287,20 @@ class Imports:
         # of `utils/misc.py` and `timm/utils/misc.py` a script beside both folders means the former
         begun = [one for one in near if _above(_begun(one, len(words)), here)] if len(near) > 1 else near
         return begun or near
+
+    def _shown(self, location: str) -> frozenset[str]:
+        """The folders that a file spells in which it has to do with ``sys.path``; likewise the ``_init_paths.py`` that
+        it imports."""
+        if location not in self._paths:
+            self._paths[location] = frozenset()
+            with suppress(OSError):
+                data = read(location)
+                beside = os.path.join(os.path.dirname(location), "_init_paths.py")
+                if _INIT_PATHS.search(data) and beside in self._by_name["_init_paths"]:
+                    data += read(beside)
+                spelled = _QUOTED.findall(data) if b"sys.path" in data else []
+                self._paths[location] = frozenset(part for one in spelled for part in one.decode().split("/"))
+        return self._paths[location]
 
     def _installed(self, package: str, here: str, begun: str) -> bool:
         """Whether what a file in ``here`` imports is not what ``begun`` is, but a package that is installed."""
@@ -300,6 +319,20 @@ def _may_mean(dotted: str, location: str) -> bool:
     return not packages or any(one in folders for one in packages if one)
 
 
+def _near_by(module: str, folder: str, names: Collection[str]) -> bool:
+    """Whether a module (or package) lies in a folder of one of these names, beside ``folder`` or one above it, or one
+    further down."""
+    home = os.path.dirname(module)
+    if os.path.basename(module) == "__init__.py":
+        home = os.path.dirname(home)
+    around, name = os.path.split(home)
+    return name in names and any(_inside(folder, one) for one in (around, os.path.dirname(around)))
+
+
+def _inside(folder: str, outer: str) -> bool:
+    return folder == outer or folder.startswith(outer + os.sep)
+
+
 def _near(one: str, other: str) -> bool:
     return one == other or one.startswith(other + os.sep) or other.startswith(one + os.sep)
 
@@ -309,7 +342,7 @@ def _above(module: str, folder: str) -> bool:
     home = os.path.dirname(module)
     if os.path.basename(module) == "__init__.py":
         home = os.path.dirname(home)
-    return folder == home or folder.startswith(home + os.sep)
+    return _inside(folder, home)
 
 
 def _begun(location: str, words: int) -> str:

@@ -76,6 +76,24 @@ def test_a_name_that_stands_in_a_lib_folder_is_meant(tmp_path: Path) -> None:
     assert imports.imported(str(root / "train.py")) == (str(root / "lib/core.py"),)
 
 
+@pytest.mark.parametrize(
+    ("script", "paths"),
+    [
+        ('import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), "..", "common"))\nimport fit\n', ""),
+        ("import sys\nsys.path.insert(0, '../common/')\nimport fit\n", ""),
+        ("import _init_paths\nimport fit\n", "import sys\nsys.path.insert(0, join(this_dir, '..', 'common'))\n"),
+    ],
+)
+def test_a_folder_that_is_named_beside_the_path_is_looked_into(tmp_path: Path, script: str, paths: str) -> None:
+    texts = {"tools/train.py": script, "tools/_init_paths.py": paths, "common/fit.py": "", "third/fit.py": ""}
+    root = tree(tmp_path, texts)
+    assert _reached(root, "tools/train.py", "common/fit.py")
+    assert not _reached(root, "tools/train.py", "third/fit.py")
+    (root / "tools/train.py").write_text(script.replace("common", "other"))
+    (root / "tools/_init_paths.py").write_text(paths.replace("common", "other"))
+    assert not _reached(root, "tools/train.py", "common/fit.py")
+
+
 def test_names_of_other_packages_take_nothing(tmp_path: Path) -> None:
     """`mmcv.utils`, which is not here, is no `utils.py` of the tree; `swin.utils` may be one, and a plain `utils`."""
     files = {
