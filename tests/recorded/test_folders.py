@@ -1,4 +1,4 @@
-"""What a dry run prints of folders, and its report in JSON, are what they were: one folder for each shape of program."""
+"""What a dry run prints of folders and its report are what they were: one folder for each shape of program."""
 
 from __future__ import annotations
 
