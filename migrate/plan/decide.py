@@ -21,6 +21,7 @@ from .gradients import unscaling as gradients
 from .gradients.beside import in_its_own
 from .gradients.fold import Fold, folds
 from .home import scaling
+from .home.copied import tell_copied
 from .home.homes import Finder
 from .levels import review_levels
 from .looked_into import review_looks
@@ -173,6 +174,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         switches(ctx, unit, plan, Finder(ctx, unit, schedule.scalers, planner.order))
     else:
         settle_scalers(ctx, unit, plan)
+    tell_copied(ctx, unit, schedule, plan.homes.owners)
     if not _never(plan):
         review_products(ctx, unit, planner)
     asks_for_amp(ctx, unit, plan)

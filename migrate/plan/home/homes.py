@@ -544,6 +544,7 @@ class Finder(Handing):
                     self.homes.kept.append((declared, f"{scaler.name} = None"))
                 self._slots(scaler, place)
                 if place.owner is not None:
+                    self.homes.owners.append(place.owner)
                     self._tell_listed(scaler, place.owner)
                     self._tell_state(scaler, place.owner)
                 if place.scope is not None:
