@@ -23,6 +23,7 @@ from .gradients.fold import Fold, folds
 from .home import scaling
 from .home.copied import tell_copied
 from .home.homes import Finder
+from .home.listed_names import review_scaled_names
 from .levels import review_levels
 from .looked_into import review_looks
 from .overflow import review_overflow_tests, review_unchecked
@@ -138,6 +139,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         check_caught(ctx, unit, schedule)
         doubts.review_hooks(ctx, unit)
         review_called_elsewhere(ctx, unit)
+        review_scaled_names(ctx, unit)
         review_filled_groups(ctx, unit)
         review_unhooked(ctx, unit)
         review_products_in_hooks(ctx, unit)
