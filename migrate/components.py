@@ -218,6 +218,9 @@ def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     return imports.elsewhere(tuple(sorted(near)))
 
 
+_ASKS_ALL = frozenset({"globals", "eval"})
+
+
 def _kept_behind(location: str, imports: Imports) -> set[str]:
     """The files that one imports with a network in a name of theirs that it calls: ``from nets import EXTRACTOR``."""
     outline = imports.outline(location)
@@ -236,7 +239,7 @@ def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[
     ``methods`` those as well of which its methods make some: ``self.state = State(model, optimizer)``."""
     outline = imports.outline(location)
     called = {name for one in (outline.every if methods else outline.functions) for name in one.called}
-    made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper()}
+    made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper() or one in _ASKS_ALL}
     bases = {base for cls in outline.classes for base in cls.bases} - {cls.name for cls in outline.classes}
     made |= {base for base in bases if _taken(base, location, imports)}
     if not made:
@@ -245,7 +248,8 @@ def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[
     todo = [(location, made)]
     while todo:
         at, wanted = todo.pop()
-        table = any(name.isupper() for name in wanted)  # any of the classes may stand in there
+        # any of the classes may stand in a table, or be asked for by a name
+        table = any(name.isupper() or name in _ASKS_ALL for name in wanted)
         for one in sorted({*imports.imported(at), *imports.through(at)} - found):
             classes = imports.outline(one).classes
             meant = [cls for cls in classes if table or cls.name in wanted]
