@@ -28,6 +28,9 @@ _FILLED = re.compile(
     rf"(?<![\w.])((?:self\.|cls\.)?\w+)(?:\[[^\[\]\n]*\][ \t]*=[ \t]*|\.(?:append|add|insert)\()(?:\d+,[ \t]*)?{_MAKER}"
     rf"|\b(cls\.\w+)[ \t]*=[ \t]*{_MAKER}"
 )
+# A list, tuple or dictionary of networks: `HEADS = [nn.Linear(4, 4) for _ in range(2)]`.
+_ROW = rf"((?:self\.)?\w+)[ \t]*=[ \t]*[\[({{][ \t]*(?:[\w\"']+[ \t]*:[ \t]*)?{_MAKER}[ \t]*\("
+_ROW_OF, _TOP_ROW = re.compile(rf"(?<![\w.]){_ROW}"), re.compile(rf"^{_ROW}", re.M)
 _DEFAULT = re.compile(rf"(?<![\w.])(\w+)[ \t]*(?::[^=,()]{{1,99}})?=[ \t]*{_MAKER}[ \t]*\(")
 _FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^()]*\)|[^\n]*)", re.M)
 _PROPERTY = re.compile(r"@[\w.]*property[ \t\r]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*def[ \t]+(\w+)")
@@ -55,7 +58,7 @@ def makes(maker: str, networks: Collection[str]) -> bool:
 def kept_by_file(text: str) -> Pairs:
     """What the names of a file are given, where they are made or later by a function: an item, an attribute of one of
     its functions or classes, a name that a function says is the file's."""
-    found = dict.fromkeys([*_TOP.findall(text), *_of_tuples(text)])
+    found = dict.fromkeys([*_TOP.findall(text), *_TOP_ROW.findall(text), *_of_tuples(text)])
     outer = {name for names in _GLOBAL.findall(text) for name in re.findall(r"\w+", names)}
     own = {name for pair in _NAMED.findall(text) for name in pair if name}
     for name, attribute, maker in _SET.findall(text) if outer or own else ():
@@ -68,7 +71,7 @@ def kept_by_file(text: str) -> Pairs:
 def filled(parameters: str, body: str) -> Pairs:
     """What a function puts into items and attributes of a class, and which defaults it has."""
     put = ((name or attribute, maker or made) for name, maker, attribute, made in _FILLED.findall(body))
-    return (*put, *(_DEFAULT.findall(parameters) if "=" in parameters else ()))
+    return (*put, *_ROW_OF.findall(body), *(_DEFAULT.findall(parameters) if "=" in parameters else ()))
 
 
 def _of_tuples(text: str) -> Iterator[tuple[str, str]]:

@@ -71,6 +71,20 @@ def gap(a):
         a = f(a)
     return a
 
+# a row that is written out
+HEADS = [nn.Linear(4, 4) for _ in range(2)]
+
+
+def gap(a):
+    for f in HEADS:
+        a = f(a)
+    return a
+
+# a table of a function
+def gap(a):
+    nets = {"a": nn.Linear(4, 6), "b": nn.Linear(4, 6)}
+    return nets["a"](a)
+
 # an attribute of a function
 def gap(a):
     if not hasattr(gap, 'f'):
