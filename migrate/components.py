@@ -29,7 +29,7 @@ from .facts.elsewhere import (
 from .facts.handed_types import hands_over
 from .facts.masks import MAKES_FAR, MAY_ADD
 from .knowledge.gradients import steps
-from .knowledge.models import OPTIONS
+from .knowledge.models import NETWORK_MADE, OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
 from .model import Neighbours
 from .reach import Imports
@@ -214,8 +214,23 @@ def _own(at: str, imports: Imports) -> frozenset[str]:
 def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     """What the files that one imports names from make of networks."""
     near = {*imports.imported(at), *imports.through(at)}
-    near |= {behind for one in near for behind in _made_behind(one, imports)}
+    near |= {behind for one in near for behind in _made_behind(one, imports) | _kept_behind(one, imports)}
     return imports.elsewhere(tuple(sorted(near)))
+
+
+_ASKS_ALL = frozenset({"globals", "eval"})
+
+
+def _kept_behind(location: str, imports: Imports) -> set[str]:
+    """The files that one imports with a network in a name of theirs that it calls: ``from nets import EXTRACTOR``."""
+    outline = imports.outline(location)
+    taken = dict(outline.imported)
+    called = {name.rpartition(".") for one in outline.every for name in one.called}
+    asked = {last if first else taken[last] for first, _, last in called if (first or last) in taken}
+    asked = {name for name in asked if name.isupper() or NETWORK_MADE.fit(name)}
+    if not asked:
+        return set()
+    return {one for one in imports.imported(location) if not asked.isdisjoint(dict(imports.outline(one).kept))}
 
 
 def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[str]:
@@ -224,7 +239,7 @@ def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[
     ``methods`` those as well of which its methods make some: ``self.state = State(model, optimizer)``."""
     outline = imports.outline(location)
     called = {name for one in (outline.every if methods else outline.functions) for name in one.called}
-    made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper()}
+    made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper() or one in _ASKS_ALL}
     bases = {base for cls in outline.classes for base in cls.bases} - {cls.name for cls in outline.classes}
     made |= {base for base in bases if _taken(base, location, imports)}
     if not made:
@@ -233,7 +248,8 @@ def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[
     todo = [(location, made)]
     while todo:
         at, wanted = todo.pop()
-        table = any(name.isupper() for name in wanted)  # any of the classes may stand in there
+        # any of the classes may stand in a table, or be asked for by a name
+        table = any(name.isupper() or name in _ASKS_ALL for name in wanted)
         for one in sorted({*imports.imported(at), *imports.through(at)} - found):
             classes = imports.outline(one).classes
             meant = [cls for cls in classes if table or cls.name in wanted]

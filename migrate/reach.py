@@ -20,6 +20,7 @@ from .facts.elsewhere import Elsewhere, Outline, defined, elsewhere, outline
 from .facts.handed_types import Given, gives_other_types, puts_handed
 from .facts.masks import adds_to_products
 from .facts.stores import stores_other_types
+from .flow.found_by_name import LOCATES
 from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
 from .required import Requirements
 
@@ -27,6 +28,15 @@ T = TypeVar("T")
 _BY_WORD = re.compile(rb"\b(?:import_module|__import__)\(\s*[\"']((?:\w+\.)*\w+)[\"']\s*\)")  # as good as an import
 _INIT_PATHS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+_init_paths\b", re.MULTILINE)
 _QUOTED = re.compile(rb"[\"']([\w./-]+)[\"']")
+_LOCATED = re.compile(rb"\b(?:" + "|".join(sorted(LOCATES)).encode() + rb")\(\s*f?[\"']((?:\w+\.)*\w+)[.:]")
+# Who asks a module for a name that is not written: ``getattr(losses, name)``, ``vars(losses)``, ``"losses." + name``.
+_ANY_OF = (
+    rb"\b(?:getattr|vars|getmembers|dir)\(\s*%(name)s\s*[,)]|(?<![\w.])%(name)s\.__dict__|[\"']%(name)s\.[\"'{%%]"
+)
+_PACKAGE_IN_TEXT = re.compile(
+    rb"\b(?:import_module|__import__)\(\s*[\"']((?:\w+\.)*\w+)[\"']|" + _LOCATED.pattern
+)
+_STAR = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+\*", re.M)
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 
 
@@ -171,6 +181,7 @@ class Imports:
             for window in windows(location):
                 names.update(dict.fromkeys(_names(imports_of(location, window))))
                 names.update((found.decode(), None) for found in _BY_WORD.findall(window))
+                names.update((found.decode(), None) for found in _LOCATED.findall(window))
                 names.update(dict.fromkeys(self._asked_of_packages(window)))
                 by_name = by_name or takes_by_name(window)
             if os.path.getsize(location) > SOURCE_LIMIT:
@@ -180,14 +191,36 @@ class Imports:
         return names
 
     def _asked_of_packages(self, data: bytes) -> Iterator[str]:
-        """What is asked of packages as their attribute (``import losses``, ``losses.Focal()``): as good as taken."""
-        for names in IMPORT.findall(data):
-            for words in map(bytes.split, names.split(b",")):
-                package = words[0].decode(errors="replace") if words else ""
-                files = self._by_name.get(package.rpartition(".")[2], ())
-                if any(os.path.basename(one) == "__init__.py" for one in files):
-                    for one in set(re.findall(rb"(?<![\w.])" + re.escape(words[-1]) + rb"\.(\w+)", data)):
-                        yield f"{package}.{one.decode()}"
+        """What is asked of packages as their attribute (``import losses``, ``losses.Focal()``): as good as taken. By a
+        name that is not written (``getattr(losses, name)``, ``locate("losses." + name)``) all that they have may be."""
+        for package, local in _packages(data):
+            inits = self._inits(package)
+            if inits:
+                name = re.escape(local.encode())
+                found = {one.decode() for one in re.findall(rb"(?<![\w.])" + name + rb"\.(\w+)", data)}
+                yield from (f"{package}.{one}" for one in sorted(found))
+                if re.search(_ANY_OF % {b"name": name}, data):
+                    yield from self._handed_on(package, inits)
+        for names in _PACKAGE_IN_TEXT.findall(data):
+            for package in map(bytes.decode, filter(None, names)):
+                yield from self._handed_on(package, self._inits(package))
+
+    def _inits(self, package: str) -> list[str]:
+        files = self._by_name.get(package.rpartition(".")[2], ())
+        return [one for one in files if os.path.basename(one) == "__init__.py"]
+
+    def _handed_on(self, package: str, inits: Iterable[str]) -> Iterator[str]:
+        """All that a package has from other files, as it is asked for."""
+        for init in inits:
+            names = {one for one, _ in self.outline(init).imported if one != "*"}
+            for one in self._starred(init):
+                names |= _made(self.outline(one))
+            yield from (f"{package}.{one}" for one in sorted(names))
+
+    def _starred(self, location: str) -> list[str]:
+        """The files whose names a file takes all together."""
+        stars = sorted(self.words(_STAR, location))
+        return [one for dotted in stars for one in self._resolve(dotted, location) if one != location]
 
     def words(self, pattern: re.Pattern[bytes], location: str) -> frozenset[str]:
         """What of a file fits a pattern, each once; a file is read once for each pattern."""
@@ -251,6 +284,8 @@ class Imports:
                     continue
                 onward = [k for k in self.meant(init) if k.rpartition(".")[2] == name and k.strip(".") != name]
                 sources = {one for k in onward for one in self.meant(init).get(k.rpartition(".")[0], ())}
+                if not onward:
+                    sources = {one for one in self._starred(init) if name in _made(self.outline(one))}
                 found |= sources
                 more = [(init, k) for k in onward if (init, k) not in seen]
                 seen.update(more)
@@ -365,3 +400,23 @@ def _names(data: bytes) -> Iterator[str]:
             words = part.split()
             if words:
                 yield words[0].decode(errors="replace")
+
+
+def _made(outline: Outline) -> set[str]:
+    return {cls.name for cls in outline.classes} | {function.name for function in outline.functions}
+
+
+_FROM = re.compile(rb"^[ \t]*from[ \t]+(\w[\w.]*)[ \t]+import[ \t]+([^\n#;(*]+)", re.M)
+
+
+def _packages(data: bytes) -> Iterator[tuple[str, str]]:
+    """The modules that a text imports whole, and what it calls them."""
+    for names in IMPORT.findall(data):
+        for words in map(bytes.split, names.split(b",")):
+            if words:
+                yield words[0].decode(errors="replace"), words[-1].decode(errors="replace")
+    for above, names in _FROM.findall(data):
+        for words in map(bytes.split, names.split(b",")):
+            if words:
+                package = f"{above.decode(errors='replace')}.{words[0].decode(errors='replace')}"
+                yield package, words[-1].decode(errors="replace")

@@ -23,6 +23,7 @@ from .asked import asking, asks, both
 from .class_tables import Table, plain_tables, tables
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
+from .layers import Pairs, filled, imported, kept_by_file, makes, properties
 from .logical import logical_lines
 from .looks_into import added_to, adds_input, looked_into
 from .parameters import parameters_of
@@ -34,7 +35,7 @@ from .taken import taken_by_name
 from .usual_names import usual_names
 from .widths import of_wide, wide
 
-_PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
+_PARENTHESES = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
 _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
 _CLASS = re.compile(r"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:" + _PARENTHESES + ")?" + _BODY, re.M)
 _FUNCTION = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*" + _PARENTHESES + _BODY, re.M)
@@ -187,7 +188,8 @@ class _Function:
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state; ``looks`` are the names that it looks into, ``adds`` the parameters that it adds to in place,
     ``adds_input`` one that adds a parameter in place to something else; ``sets_off`` the settings that it switches
-    off; ``within`` are the functions that stand in it and that it gives back: a callback."""
+    off; ``within`` are the functions that stand in it and that it gives back: a callback; ``filled`` is what items,
+    defaults and the names of its file are given."""
 
     name: str
     parameters: tuple[str, ...]
@@ -217,6 +219,7 @@ class _Function:
     adds_input: bool
     sets_off: frozenset[str]
     within: tuple[_Function, ...]
+    filled: Pairs = ()
 
     @property
     def works(self) -> bool:
@@ -230,6 +233,7 @@ class _Class:
     name: str
     bases: tuple[str, ...]
     methods: Mapping[str, _Function]
+    properties: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -240,6 +244,8 @@ class Outline:
     functions: tuple[_Function, ...] = ()
     taken: frozenset[tuple[str, str]] = frozenset()  # functions of torch by a name of the file's own, and torch's
     tables: tuple[Table, ...] = ()  # of classes
+    kept: Pairs = ()  # what its names are given
+    imported: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def every(self) -> list[_Function]:
@@ -266,16 +272,57 @@ def outline(text: str) -> Outline:
     numpy = "numpy" in text and bool(_NUMPY.search(text))
     classes = tuple(_classes(text, numpy))
     functions = tuple(_functions(_CLASS.sub("", text) if classes else text, numpy))
-    return Outline(classes, functions, frozenset(taken_by_name(text)), tables(text))
+    kept = kept_by_file(text)
+    functions += tuple(_callbacks(functions, kept))
+    return Outline(classes, functions, frozenset(taken_by_name(text)), tables(text), kept, imported(text))
+
+
+def _callbacks(functions: Iterable[_Function], kept: Pairs) -> Iterator[_Function]:
+    """The names of a file that hold what a function of it gives back, as the function that they are then:
+    ``distance = make_distance()``."""
+    makers = {one.name: one for one in functions if one.within}
+    for name, maker in kept:
+        if (around := makers.get(maker)) is not None:
+            for one in around.within:
+                yield replace(one, name=name, filled=(*one.filled, *around.given, *around.filled))
+
+
+def _with_kept(file: Outline, kept: Mapping[str, set[str]]) -> Outline:
+    """A file whose functions know what its names hold, and those that it takes from others."""
+
+    def knowing(one: _Function) -> _Function:
+        own = {*one.parameters, *(name for name, _ in one.given)}
+        asked = {*one.called, *(name for name, _ in one.returned), *(name for _, old in one.each for name in old)}
+        asked |= {maker for _, maker in one.given}
+        more = [pair for pair in file.kept if pair[0].partition(".")[0] not in own]
+        for called in sorted(asked):
+            first, _, last = called.rpartition(".")
+            if (name := first or last) in taken and name not in own:
+                more += ((called, maker) for maker in sorted(kept.get(last if first else taken[name], ())))
+        return replace(one, filled=(*one.filled, *more)) if more else one
+
+    taken = dict(sorted(file.imported))
+    if not file.kept and not taken:
+        return file
+    classes = tuple(replace(c, methods={name: knowing(one) for name, one in c.methods.items()}) for c in file.classes)
+    return replace(file, classes=classes, functions=tuple(map(knowing, file.functions)))
 
 
 def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     """What several files make of networks, all together: their names are not told apart."""
+    kept: dict[str, set[str]] = {}
+    for name, maker in (pair for file in outlines for pair in file.kept):
+        kept.setdefault(name, set()).add(maker)
+    outlines = [_with_kept(file, kept) for file in outlines]
     classes = [one for file in outlines for one in file.classes]
     functions = [one for file in outlines for one in file.functions]
     networks = _networks(classes, functions)
     plain = {one.name: one for one in classes if not _modules(one.bases, networks)}
     running = _all(lambda found: _running(functions, plain, networks, found))
+    runs = {name.removesuffix(".__call__") for name in running if name.endswith(".__call__")} | networks
+    running |= {name for name, given in kept.items() if any(makes(maker, runs) for maker in given)}
+    methods = [(cls, method) for cls, _, method in (one.partition(".") for one in running) if method]
+    running |= {f"{name}.{method}" for name, given in kept.items() for cls, method in methods if cls in given}
     made = [_constructed(cls, init) for cls in classes if (init := cls.methods.get("__init__")) is not None]
     multiplying = _all(lambda found: _computing(functions, classes, plain, found, _product))
     widening = _all(lambda found: _computing(functions, classes, plain, found, _float_work))
@@ -458,7 +505,7 @@ def _all(more: Callable[[frozenset[str]], Iterable[str]]) -> frozenset[str]:
 def _classes(text: str, numpy: bool) -> Iterator[_Class]:
     for _, name, bases, body in _CLASS.findall(text):
         last = tuple(base.strip().split(".")[-1] for base in bases.split(","))
-        yield _Class(name, last, {one.name: one for one in _functions(body, numpy)})
+        yield _Class(name, last, {one.name: one for one in _functions(body, numpy)}, properties(body))
 
 
 def _functions(text: str, numpy: bool) -> Iterator[_Function]:
@@ -494,6 +541,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             adds_input=name == "forward" and adds_input(body, names),
             sets_off=sets_off(body, names),
             within=tuple(_given_back(body, numpy)),
+            filled=filled(parameters, body),
         )
 
 
@@ -518,6 +566,12 @@ def _networks(classes: Iterable[_Class], functions: Iterable[_Function]) -> froz
     while True:
         more = {one.name for one in classes if _modules(one.bases, found)}
         more |= {one.name for one in functions if _gives_back(one, found)}
+        more |= {
+            f"{cls.name}.{method.name}"
+            for cls in classes
+            for method in cls.methods.values()
+            if _gives_back(method, found)
+        }
         if not (more := {name for name in more - found if not NO_NETWORK.fit(name)}):
             return frozenset(found)
         found |= more
@@ -563,7 +617,7 @@ def _may_give_back(function: _Function, networks: frozenset[str], plain: frozens
 
 def _gives_back(function: _Function, networks: Collection[str]) -> bool:
     made = _made(function, networks)
-    return any(name.split(".")[-1] in networks if called else name in made for name, called in function.returned)
+    return any(makes(name, networks) if called else name in made for name, called in function.returned)
 
 
 def _running(
@@ -577,6 +631,7 @@ def _running(
         mine = {name.partition(".")[2] for name in running if name.partition(".")[0] in (cls.name, *cls.bases)}
         yield from (f"{cls.name}.{name}" for name in mine - cls.methods.keys())
         held = _held(cls, networks, plain)
+        held |= {f"self.{name}" for name in cls.properties if f"{cls.name}.{name}" in networks}
         known = running | {f"self.{name}" for name in mine}
         for name, method in cls.methods.items():
             if not method.builds and _runs(method, held | _made(method, networks), known):
@@ -770,7 +825,7 @@ def _applied(function: _Function) -> frozenset[tuple[int, str]]:
 
 def _made(function: _Function, networks: Collection[str]) -> frozenset[str]:
     """The names of a function that hold a network which it makes."""
-    return frozenset(name for name, maker in function.given if maker.split(".")[-1] in networks)
+    return frozenset(name for name, maker in (*function.given, *function.filled) if makes(maker, networks))
 
 
 def _held(cls: _Class, networks: frozenset[str], plain: Collection[str]) -> frozenset[str]:

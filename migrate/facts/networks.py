@@ -230,6 +230,8 @@ def _names_elsewhere(v: Values, call: ast.Call) -> frozenset[str]:
         held |= {(o, func.attr) for o in v.of(func.value)}
     made = [(o.key.func, method) for o, method in held if o.kind == "call" and isinstance(o.key, ast.Call)]
     found = {f"{name_elsewhere(v, maker)}.{method}" for maker, method in made if comes_from_elsewhere(v, maker)}
+    if isinstance(func, ast.Attribute) and comes_from_elsewhere(v, func):
+        found.add(f"{name_elsewhere(v, func.value)}.{func.attr}")  # of an object that the other file keeps
     if not v.callees(call):  # of a class here whose base is of another file
         own = [(o.key, method) for o, method in held if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
         found |= {f"{last_name(base)}.{method}" for cls, method in own for one in v.order(cls) for base in one.bases}

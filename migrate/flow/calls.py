@@ -13,7 +13,7 @@ from ..knowledge.models import ATTRIBUTE_DICTS
 from ..nodes import positional_parameters
 from .arguments import argument, fits
 from .attribute_dicts import has_items_alone, items_are_attributes
-from .found_by_name import ASKS_BY_NAME, is_found
+from .found_by_name import ASKS_BY_NAME, LOCATES, is_found
 from .objects import (
     ELEMENT_KEY,
     NAMESPACES,
@@ -56,7 +56,7 @@ class Calls(Rows):
             if first is not None:
                 self._flow(("n", scope, first), var)
             return
-        if name in ASKS_BY_NAME and self._asks_by_name(node, var):
+        if name in ASKS_BY_NAME | LOCATES and self._asks_by_name(node, var):
             return
         if name == "zip" and isinstance(node.func, ast.Name):
             self._zip(node, var)

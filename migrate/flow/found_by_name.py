@@ -22,6 +22,8 @@ _OF_TORCH = frozenset("Optimizer Module Function Dataset Sampler _LRScheduler LR
 ASKS_BY_NAME = frozenset(
     "globals vars locals import_module __import__ eval getattr get getmembers items values".split()
 )
+# Functions of libraries that find a class or function by a text with its module's name: pydoc's, pkgutil's, Django's.
+LOCATES = frozenset("locate resolve_name import_string import_from_string".split())
 TABLE = "names of a file"  # what lists them is called
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -47,7 +49,9 @@ class FoundByName(Attributes):
                 self._each(self._expr(table), lambda o: self._add(var, o) if o.kind == "module" else None)
             case ast.Call(func=ast.Name(id="eval"), args=[text, *_]):
                 home = self.m.root(self.m.scope(node))
-                self._found(Obj("module", home.node, "globals"), self._names(text), var, node.func)
+                self._run_text(Obj("module", home.node, "globals"), self._names(text), var, node)
+            case ast.Call(func=func, args=[text, *_]) if last_name(func) in LOCATES:
+                self._located(self._names(text), var, node)
             case ast.Call(func=ast.Name(id="getattr"), args=[table, name, *_]) if self._name_in_part(name):
                 self._found_in(table, name, var)
             case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[name, *others]):
@@ -61,6 +65,42 @@ class FoundByName(Attributes):
             case _:
                 return self._file_as_table(node, var)
         return False
+
+    def _run_text(self, home: Obj, texts: list[str], var: Var, node: ast.Call) -> None:
+        """What a text stands for, or makes of names: ``eval("losses.Focal")``, ``eval(kind + "Check(task)")``."""
+        for text in texts:
+            name, called, given = text.partition("(")
+            if not (called and given.endswith(")")):
+                self._found(home, [text], var, node.func)
+                continue
+            found: Var = ("text", node, text)
+            self._found(home, [name.strip()], found, node.func)
+            names = given[:-1].split(",")
+            self._each(found, lambda o, names=names: self._made_by_text(o, names, var, node))  # type: ignore[misc]
+
+    def _made_by_text(self, obj: Obj, names: list[str], var: Var, node: ast.Call) -> None:
+        """An object of a class, whose constructor is handed what these names hold where the text runs."""
+        if obj.kind != "class" or not isinstance(obj.key, ast.ClassDef):
+            return
+        self._add(var, Obj("instance", obj.key, obj.key.name))
+        for init in self._methods(obj.key, "__init__"):
+            parameters = positional_parameters(init)[1:]  # type: ignore[arg-type]
+            for number, one in enumerate(names):
+                key, _, held = one.rpartition("=")
+                name = key.strip() or (parameters[number] if number < len(parameters) else "")
+                home = self.m.binding_scope(held.strip(), self.m.scope(node))
+                if home is not None and name in self.m.scope_of[init].params:
+                    self._flow(self._name(held.strip(), home), ("n", self.m.scope_of[init], name))
+
+    def _located(self, texts: list[str], var: Var, node: ast.Call) -> None:
+        """What a text names with its module: ``locate("checks.SumCheck")``; by one that is not written, any of the
+        program's."""
+        known = self.m.links[self.m.file(node).number] if self.m.links else {}
+        for text in texts:
+            module, _, name = text.replace(":", ".").rpartition(".")
+            files = [known[module]] if module in known else range(len(self.m.files)) if ELEMENT_KEY in module else ()
+            for number in range(len(self.m.files)) if text == ELEMENT_KEY else files:
+                self._found(Obj("module", self.m.files[number].scope.node, "globals"), [name], var, node.func)
 
     def _hand_on(self, table: Obj, other: ast.expr, var: Var) -> None:
         if table.kind == "module":

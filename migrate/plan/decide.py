@@ -21,7 +21,9 @@ from .gradients import unscaling as gradients
 from .gradients.beside import in_its_own
 from .gradients.fold import Fold, folds
 from .home import scaling
+from .home.copied import tell_copied
 from .home.homes import Finder
+from .home.listed_names import review_scaled_names
 from .levels import review_levels
 from .looked_into import review_looks
 from .overflow import review_overflow_tests, review_unchecked
@@ -137,6 +139,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         check_caught(ctx, unit, schedule)
         doubts.review_hooks(ctx, unit)
         review_called_elsewhere(ctx, unit)
+        review_scaled_names(ctx, unit)
         review_filled_groups(ctx, unit)
         review_unhooked(ctx, unit)
         review_products_in_hooks(ctx, unit)
@@ -173,6 +176,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         switches(ctx, unit, plan, Finder(ctx, unit, schedule.scalers, planner.order))
     else:
         settle_scalers(ctx, unit, plan)
+    tell_copied(ctx, unit, schedule, plan.homes.owners)
     if not _never(plan):
         review_products(ctx, unit, planner)
     asks_for_amp(ctx, unit, plan)

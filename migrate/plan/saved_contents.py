@@ -140,6 +140,11 @@ def _reads(m: Module, scope: Scope, name: str, after: int) -> Iterator[ast.expr]
             yield read
 
 
+def _may_be_entry(key: ast.expr) -> bool:
+    """Whether a key may be one of a state: `config["amp"]["opt_level"]` asks settings."""
+    return not (isinstance(key, ast.Constant) and isinstance(key.value, str)) or key.value.startswith("loss_scaler")
+
+
 def _looks_into(m: Module, node: ast.expr) -> ast.expr | None:
     """The expression that looks into a state, where one does."""
     match m.parent[node]:
@@ -147,8 +152,8 @@ def _looks_into(m: Module, node: ast.expr) -> ast.expr | None:
             return call
         case ast.Attribute(attr=name) as above if name in _MEMBERS:
             return above
-        case ast.Subscript(value=value) as above if value is node:
-            return above
+        case ast.Subscript(value=value, slice=key) as above if value is node:
+            return above if _may_be_entry(key) else None
         case ast.Compare(left=left, ops=ops, comparators=comparators) as test:
             if any(isinstance(op, (ast.Eq, ast.NotEq)) for op in ops):
                 return test

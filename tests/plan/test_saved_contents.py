@@ -51,6 +51,7 @@ OTHERS = [
     'return state["amp"] is None',
     'return len(state["epoch"])',
     'return keep(state["amp"])',
+    'return state["amp"]["opt_level"]',  # a section of settings
 ]
 
 

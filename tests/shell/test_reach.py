@@ -161,3 +161,40 @@ def test_what_is_asked_of_a_package_is_taken_from_it(tmp_path: Path) -> None:
     imports = Imports([str(one) for one in root.rglob("*.py")])
     assert [*imports.meant(str(root / "run.py"))] == ["pack", "other", "pack.Focal"]
     assert imports.through(str(root / "run.py")) == {str(root / "pack/losses.py")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pack\nlosses = getattr(pack, name)(task)\n",
+        "import pack as p\nlosses = vars(p)[name](task)\n",
+        "import pack\nlosses = pack.__dict__[name]\n",
+        "import pack\nlosses = eval('pack.' + name)\n",
+        'import pack\nlosses = eval(f"pack.{name}")\n',
+        "import importlib\nlosses = getattr(importlib.import_module('pack'), name)\n",
+        "import pydoc\nlosses = pydoc.locate('pack.' + name)\n",
+        "from pkgutil import resolve_name\nlosses = resolve_name(f'pack:{name}')\n",
+    ],
+)
+@pytest.mark.parametrize("handed_on", ["from .losses import Focal\n", "from .losses import *\n"])
+def test_what_is_asked_of_a_package_by_a_name_may_be_all_that_it_has(tmp_path: Path, text: str, handed_on: str) -> None:
+    texts = {"run.py": text, "pack/__init__.py": handed_on, "pack/losses.py": "class Focal:\n    pass\n"}
+    root = tree(tmp_path, texts)
+    imports = Imports([str(one) for one in root.rglob("*.py")])
+    assert {"pack", "pack.Focal"} <= {*imports.meant(str(root / "run.py"))}
+    assert imports.through(str(root / "run.py")) == {str(root / "pack/losses.py")}
+
+
+def test_a_package_that_is_taken_from_another_one(tmp_path: Path) -> None:
+    texts = {"run.py": "from lib import pack as p\ngetattr(p, name)\n", "lib/__init__.py": ""}
+    more = {"lib/pack/__init__.py": "from .losses import Focal\n", "lib/pack/losses.py": "class Focal:\n    pass\n"}
+    root = tree(tmp_path, {**texts, **more})
+    imports = Imports([str(one) for one in root.rglob("*.py")])
+    assert imports.through(str(root / "run.py")) == {str(root / "lib/pack/losses.py")}
+
+
+def test_what_is_asked_of_something_else_is_none_of_a_packages(tmp_path: Path) -> None:
+    texts = {"run.py": "import pack\ngetattr(args, name)\nvars(args)\nrun('my.pack.' + name)\n"}
+    root = tree(tmp_path, {**texts, "pack/__init__.py": "from .losses import Focal\n", "pack/losses.py": ""})
+    imports = Imports([str(one) for one in root.rglob("*.py")])
+    assert [*imports.meant(str(root / "run.py"))] == ["pack"]

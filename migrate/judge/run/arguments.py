@@ -39,6 +39,7 @@ class Arguments:
             names = positional_parameters(callee)
             names = self._partial(state, frame, call, names, facts)
             names = self._receiver(state, frame, call, names, facts)
+            self._unsaid(state, frame, call, names, callee.args, facts)
             self._positional(state, frame, call, names, facts)
             self._keywords(state, frame, call, callee.args, facts)
         for name in [n for n, term in frame.env.items() if isinstance(n, str) and self._lost(n, term)]:
@@ -116,12 +117,35 @@ class Arguments:
                 return frame.env[name]
         return None
 
+    def _unsaid(
+        self, state: State, frame: Frame, call: ast.Call, names: list[str], args: ast.arguments, facts: Facts
+    ) -> None:
+        """What ``*rows`` and ``**settings`` may say: where nothing is known of these, a default is not certain."""
+        row, whole = self._row(state, call, facts)
+        for name in () if whole else names[len(row) :]:
+            frame.env[name] = self.variables.param(frame.code.node, name)
+        for keyword in call.keywords:
+            table = self.evaluator.value(state, keyword.value, facts) if keyword.arg is None else record(())
+            if table[0] != "dict":
+                for name in [*names[len(row) :], *(p.arg for p in args.kwonlyargs)]:
+                    known = self.variables.param(frame.code.node, name)
+                    frame.env[name] = known if known[0] == "obj" else ("sub", table, ("k", name))
+
     def _positional(self, state: State, frame: Frame, call: ast.Call, names: list[str], facts: Facts) -> None:
-        for number, arg in enumerate(call.args):
-            if isinstance(arg, ast.Starred):
-                break
-            if number < len(names):
-                frame.env[names[number]] = self.evaluator.value(state, arg, facts)
+        for name, term in zip(names, self._row(state, call, facts)[0], strict=False):
+            frame.env[name] = term
+
+    def _row(self, state: State, call: ast.Call, facts: Facts) -> tuple[list[Term], bool]:
+        """What a call hands over by its place, as far as that is known, and whether it is all."""
+        row: list[Term] = []
+        for arg in call.args:
+            if not isinstance(arg, ast.Starred):
+                row.append(self.evaluator.value(state, arg, facts))
+            elif (term := self.evaluator.value(state, arg.value, facts))[0] == "seq":
+                row += term[1]
+            else:
+                return row, False
+        return row, True
 
     def _keywords(self, state: State, frame: Frame, call: ast.Call, args: ast.arguments, facts: Facts) -> None:
         """Keywords, those of a dictionary that is written out as well; ``**kwargs`` gets what no parameter takes."""

@@ -25,6 +25,7 @@ from ..unmade import unmade
 from . import named_owners, switch
 from .handing import Handing
 from .keepers import behind, inherit, keeps, record_with
+from .listed_names import lists_names
 from .places import Homes, Parameter, Place
 
 _WHOLE_STATE = re.compile(r"__dict__|\bvars\(|\bsuper\(")  # a state that is not written out item by item
@@ -544,6 +545,7 @@ class Finder(Handing):
                     self.homes.kept.append((declared, f"{scaler.name} = None"))
                 self._slots(scaler, place)
                 if place.owner is not None:
+                    self.homes.owners.append(place.owner)
                     self._tell_listed(scaler, place.owner)
                     self._tell_state(scaler, place.owner)
                 if place.scope is not None:
@@ -552,17 +554,8 @@ class Finder(Handing):
 
     def _tell_local(self, scaler: Scaler, scope: Scope) -> None:
         """Who lists all variables of a function (``log(locals())``) finds the scaler among them."""
-        m = self.ctx.m
-        for call in m.in_order([*m.calls("locals"), *m.calls("vars"), *m.calls("dir")]):
-            if not isinstance(call.func, ast.Name) or call.args or m.function(call) is not scope:
-                continue
-            match m.parent[call]:
-                case ast.Subscript() | ast.Attribute(attr="get" | "update" | "setdefault"):
-                    pass
-                case ast.Compare(ops=[ast.In() | ast.NotIn()]):
-                    pass
-                case _:
-                    self.unit.review(call, "APX020", f"this lists `{scaler.name}`, too, from now on")
+        for call in lists_names(self.ctx, scope, scaler.name):
+            self.unit.review(call, "APX020", f"this lists `{scaler.name}`, too, from now on")
 
     def _tell_state(self, scaler: Scaler, owner: ast.ClassDef) -> None:
         """A copy, or what is unpickled, has what its class writes out as its state: no scaler."""

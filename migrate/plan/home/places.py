@@ -54,5 +54,6 @@ class Homes:
 
     creations: list[Creation] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
+    owners: list[ast.ClassDef] = field(default_factory=list)  # classes whose objects hold one
     kept: list[tuple[ast.stmt, str]] = field(default_factory=list)  # what keeps a scaler that it is handed
     slots: list[tuple[ast.Tuple | ast.List, str]] = field(default_factory=list)  # ``__slots__`` and a name to add
