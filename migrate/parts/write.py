@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..facts.module import Module
+from ..facts.names import called_name
 from ..facts.torchs import spelled_out
 from ..model import Severity
 from ..nodes import walk
@@ -191,9 +192,26 @@ def _done(ctx: Context, work: Work, stmt: ast.stmt, use: ast.expr | None) -> str
 def shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
     """``isinstance(x, (DDP, ApexDDP))`` asks for one class once."""
     m, draft = ctx.m, work.draft
-    above = [m.parent[site.use] for site in sites if site.role is Role.NAMED and site.use in work.replaced]
+    above = [
+        holder
+        for site in sites
+        if site.use in work.replaced and isinstance(holder := m.parent[site.use], ast.Tuple)
+        if site.role is Role.NAMED or _asked_by_name(m, holder)
+    ]
     for classes in {one: None for one in above if isinstance(one, ast.Tuple)}:
         texts = [draft.text_of(one) for one in classes.elts]
         once = list(dict.fromkeys(texts))
         if len(once) < len(texts) and not draft.gone(classes):
             draft.replace(classes, once[0] if len(once) == 1 else f"({', '.join(once)})")
+
+
+def _asked_by_name(m: Module, classes: ast.Tuple) -> bool:
+    """``kinds = (DataParallel, ApexDDP)`` of a function, which only ``isinstance(model, kinds)`` reads."""
+    match m.parent[classes]:
+        case ast.Assign(targets=[ast.Name(id=name) as target]):
+            home = m.binding_scope(name, m.scope(target))
+        case _:
+            return False
+    calls = [m.parent[n] for n in m.loads(name, home)]
+    asked = all(isinstance(c, ast.Call) and called_name(c) in ("isinstance", "issubclass") for c in calls)
+    return home is not None and home.is_function and bool(calls) and asked
