@@ -49,6 +49,17 @@ def test_schedule():
     learner.optimizer.step()
 '''
 
+MAIN = '''
+
+def main():
+    Learner().learn(nn.Linear(1, 1), [], True)
+    test_schedule()
+
+
+if __name__ == "__main__":
+    main()
+'''
+
 
 def migrated(learner: str, test: str) -> tuple[str, str]:
     """What becomes of the two files."""
@@ -96,3 +107,14 @@ def test_objects_that_share_what_they_have_may_have_been_trained(what: str, inst
         )
     assert learner != LEARNER
     assert migrated(learner, TEST)[0] == learner
+
+
+def test_one_that_runs_a_model_asks_a_scaler_that_is_there() -> None:
+    made = "    model = nn.Linear(1, 1)\n    learner.set_optimizer(model)\n"
+    made += "    model(torch.ones(1, 1)).sum().backward()\n"
+    asked = LEARNER.replace("loader):", "loader, fp16):").replace('"O1")', '"O1", enabled=fp16)')
+    test = TEST.replace("    learner.set_optimizer(nn.Linear(1, 1))\n", made)
+    test = test.replace("from torch import nn", "import torch\nfrom torch import nn") + MAIN
+    learner, changed = migrated(asked, test)
+    assert "learner.scaler.is_enabled()" in changed
+    assert 'scaler = torch.amp.GradScaler("cuda", enabled=False)' in learner
