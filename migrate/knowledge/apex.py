@@ -26,6 +26,13 @@ FUSED_PARTS = frozenset(
     "clip_grad_norm_ FusedDense MLP multi_tensor_applier multi_tensor_l2norm multi_tensor_scale multi_tensor_axpby "
     "multi_tensor_adam flatten unflatten".split()
 )
+# The classes of the packages that name them all, in any version.
+_CLASSES = {
+    "normalization": frozenset("FusedLayerNorm MixedFusedLayerNorm FusedRMSNorm MixedFusedRMSNorm".split()),
+    "optimizers": frozenset(
+        "FusedAdam FusedSGD FusedAdagrad FusedLAMB FusedNovoGrad FusedMixedPrecisionLamb FP16_Optimizer".split()
+    ),
+}
 # What the classes of Apex's parts call what they are made of, their first parameter.
 FIRST_PARAMETERS = frozenset(
     "params module model optimizer init_optimizer normalized_shape hidden_size num_features mlp_sizes in_features "
@@ -54,3 +61,10 @@ def of_apex(module: str) -> str | None:
     """The name that a module of Apex is known by here; None for any other module."""
     first = module.split(".")[0]
     return module if first == "apex" else BUILT.get(module)
+
+
+def unknown(dotted: str) -> bool:
+    """Whether a name of Apex is one of a class that it never had: ``apex.normalization.FusedProphetNetLayerNorm``."""
+    words = dotted.split(".")
+    known = _CLASSES.get(words[1]) if len(words) == 3 and words[0] == "apex" else None
+    return known is not None and words[2][:1].isupper() and words[2] not in known

@@ -23,6 +23,9 @@ NOT_RUN_BY_METHOD = Patterns(
     "get_input_embeddings get_output_embeddings from_pretrained get_*epoch get_*epochs reset flatten_parameters "
     "sequence_mask get_metrics get_*_log partial*bn* get_*augmentation get_*transform get_*transforms get_*policies "
     "get_*optimizer get_*optimizers create_*optimizer create_*optimizers change_* enable_* disable_*",
+    # the same where they are a module's own business: DistributedDataParallel's `_set_static_graph`
+    "_set_* _reset_* _init_* _freeze* _unfreeze* _load* _save* _register* _print* _log_* _enable_* _disable_* "
+    "*to_*data*parallel",
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
     "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_ flatten chunk masked_* reshape permute expand "
@@ -70,6 +73,7 @@ NOT_RUN_BY_FUNCTION = Patterns(
     "train* fit run_training main *Runner *Engine *Optimizer *Loader *Trainer *Saver *Wrapper *Logger *Manager "
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
     "info debug freeze* unfreeze* get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* "
+    "_set_* _init_* _get_* _build_* _make_* _create_* _register* _freeze* _unfreeze* _print_* _setup* "
     "*if_wrapped Thread submit apply_async map_async run_in_executor start_new_thread profile* print_* describe_* "
     "dump_* *_load *_save distribute*",
 )

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ..facts.module import Module
 from ..nodes import walk
 from ..units.unit import Context
 from .arguments import Arguments, bind
@@ -100,6 +101,43 @@ def _updated(ctx: Context, name: ast.Name) -> bool:
         for method in ("update", "setdefault")
         for call in ctx.m.calls(method)
     )
+
+
+def surely_given(ctx: Context, value: ast.expr, key: str) -> bool:
+    """Whether a table that is handed on has a key in each run: its function makes it with that, and takes out others at
+    most (``opts = dict(lr=lr, weight_decay=decay)``, and ``opts.pop("eps", None)``)."""
+    m = ctx.m
+    if not isinstance(value, ast.Name):
+        return False
+    home = m.scope(value)
+    stores = m.bindings(value.id, home)
+    given = m.parent[stores[0]] if len(stores) == 1 else None
+    match given:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Name(id="dict"), keywords=words)):
+            made = key in [word.arg for word in words]
+        case ast.Assign(targets=[ast.Name()], value=ast.Dict(keys=keys)):
+            made = key in [one.value for one in keys if isinstance(one, ast.Constant)]
+        case _:
+            return False
+    reads = [n for n in m.named(value.id) if isinstance(n.ctx, ast.Load) and m.binding_scope(n.id, m.scope(n)) is home]
+    return made and home.is_function and all(_leaves(m, one, key) for one in reads)
+
+
+def _leaves(m: Module, table: ast.Name, key: str) -> bool:
+    """Whether a use of a table leaves one of its keys where it is."""
+    above = m.parent[table]
+    match above:
+        case ast.keyword(arg=None):
+            return True
+        case ast.Subscript(ctx=ast.Store() | ast.Load()):
+            return True
+        case ast.Attribute(attr="setdefault" | "update" | "get" | "items" | "keys" | "values"):
+            return True
+        case ast.Attribute(attr="pop"):
+            match m.parent[above]:
+                case ast.Call(args=[ast.Constant(value=taken), *_]):
+                    return taken != key
+    return False
 
 
 def open_options(given: Options, *names: str) -> str | None:

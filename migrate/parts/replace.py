@@ -56,7 +56,8 @@ def replace(
     _tell_questions(ctx, work, rule, {one.name for one in decided.values() if isinstance(one, Native)})
     shorten_tuples(ctx, work, list(decided))
     named = [site for site, one in decided.items() if isinstance(one, Native) and site.call and not _changes(site, one)]
-    fold_arms(ctx, work, named)
+    values = [site for site, one in decided.items() if isinstance(one, Native) and site.call is None]
+    fold_arms(ctx, work, [*named, *values])
     fold_statements(ctx, work, named)
     for binding in work.sites.unused:
         dotted = (drop_in or {}).get(binding.name)

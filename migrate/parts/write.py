@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..facts.module import Module
+from ..facts.names import called_name
 from ..facts.torchs import spelled_out
 from ..model import Severity
 from ..nodes import walk
@@ -94,20 +95,29 @@ def _define(ctx: Context, site: Site, work: Work, name: str, lines: Sequence[str
 
 
 def fold_arms(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
-    """``LayerNorm(n) if fused else LayerNorm(n)`` is one of them, where asking has no effect; ``sites`` are calls that
-    got another name and no other arguments."""
+    """``LayerNorm(n) if fused else LayerNorm(n)`` is one of them, where asking has no effect, and so is
+    ``nn.LayerNorm if fused else torch.nn.LayerNorm``; calls among ``sites`` got another name and no other arguments."""
     m, draft = ctx.m, work.draft
-    around = [m.parent[site.call] for site in sites if site.call is not None and site.use in work.replaced]
+    around = [m.parent[site.call or site.use] for site in sites if site.use in work.replaced]
     for one in {at: None for at in around if isinstance(at, ast.IfExp)}:
-        plain = all(isinstance(n, (ast.Name, ast.Attribute)) for n in walk(one.test))
-        arms = [
-            draft.text_of(arm.func) + m.text[m.end(arm.func) : m.end(arm)]
-            for arm in (one.body, one.orelse)
-            if isinstance(arm, ast.Call)
-        ]
-        if plain and len(arms) == 2 and arms[0] == arms[1] and not draft.gone(one):
-            draft.replace(one, arms[0])
+        arms = [_arm(ctx, work, arm) for arm in (one.body, one.orelse)]
+        same = all(arms) and len({spelled_out(m, m.file(one), ast.parse(arm or "")) for arm in arms}) == 1
+        if same and _unasked(m, one.test) and not draft.gone(one):
+            own = isinstance(one.orelse, (ast.Name, ast.Attribute)) and one.orelse not in work.replaced
+            draft.replace(one, arms[own] or "")  # as the file spelled it
             work.note(None, "APX011", one, "both arms are the same now")
+
+
+def _arm(ctx: Context, work: Work, arm: ast.expr) -> str | None:
+    """What an arm says from now on, where it is a class or a call of one."""
+    m, draft = ctx.m, work.draft
+    match arm:
+        case ast.Call(func=func):
+            return draft.text_of(func) + m.text[m.end(func) : m.end(arm)]
+        case ast.Name() | ast.Attribute():
+            return draft.text_of(arm)
+        case _:
+            return None
 
 
 def fold_statements(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
@@ -182,9 +192,26 @@ def _done(ctx: Context, work: Work, stmt: ast.stmt, use: ast.expr | None) -> str
 def shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
     """``isinstance(x, (DDP, ApexDDP))`` asks for one class once."""
     m, draft = ctx.m, work.draft
-    above = [m.parent[site.use] for site in sites if site.role is Role.NAMED and site.use in work.replaced]
+    above = [
+        holder
+        for site in sites
+        if site.use in work.replaced and isinstance(holder := m.parent[site.use], ast.Tuple)
+        if site.role is Role.NAMED or _asked_by_name(m, holder)
+    ]
     for classes in {one: None for one in above if isinstance(one, ast.Tuple)}:
         texts = [draft.text_of(one) for one in classes.elts]
         once = list(dict.fromkeys(texts))
         if len(once) < len(texts) and not draft.gone(classes):
             draft.replace(classes, once[0] if len(once) == 1 else f"({', '.join(once)})")
+
+
+def _asked_by_name(m: Module, classes: ast.Tuple) -> bool:
+    """``kinds = (DataParallel, ApexDDP)`` of a function, which only ``isinstance(model, kinds)`` reads."""
+    match m.parent[classes]:
+        case ast.Assign(targets=[ast.Name(id=name) as target]):
+            home = m.binding_scope(name, m.scope(target))
+        case _:
+            return False
+    calls = [m.parent[n] for n in m.loads(name, home)]
+    asked = all(isinstance(c, ast.Call) and called_name(c) in ("isinstance", "issubclass") for c in calls)
+    return home is not None and home.is_function and bool(calls) and asked

@@ -11,6 +11,8 @@ from .comments import ABOUT_AMP, comments_from, comments_until
 from .draft import Draft
 
 _INITIALIZES = re.compile(r"\binitiali[sz](?:e|ing) amp\b|\bamp accepts\b|\bamp\.initialize\b", re.I)
+_CHOOSES = re.compile(r"\b(?:check|checks|whether|if|switch|choose|select|depend\w*|between)\b", re.I)
+_APEX = re.compile(r"\bapex\b", re.I)
 MAX_HEADING = 3  # lines
 
 
@@ -26,6 +28,8 @@ def dropped_comments(draft: Draft, went: Sequence[ast.stmt], edits: Sequence[Edi
         if start < first and (of_amp or stmt in draft.taken):
             found.append(DeleteLines(start, first - 1))
         found += _heading(draft, stmt, kept)
+    for stmt in draft.unwrapped:
+        found += _choice(draft, stmt, kept)
     for stmt in draft.rewritten:
         last = m.last_line(stmt)
         end = comments_until(m, stmt)
@@ -37,6 +41,17 @@ def dropped_comments(draft: Draft, went: Sequence[ast.stmt], edits: Sequence[Edi
                 inner = said[: len(said) - len(said.lstrip())]
                 found.append(Reindent(last + 1, end, inner, m.indent(stmt)))
     return found
+
+
+def _choice(draft: Draft, stmt: ast.stmt, kept: set[int]) -> list[Edit]:
+    """Comments above a condition that is not asked any more, which say how it chose between Apex and something else."""
+    m = draft.m
+    start, first = comments_from(m, stmt), m.first_line(stmt)
+    said = "\n".join(m.line_text(n) for n in range(start, first))
+    alone = isinstance(stmt, ast.If) and kept.isdisjoint(range(start, first + 1))
+    if alone and 0 < first - start <= MAX_HEADING and _APEX.search(said) and _CHOOSES.search(said):
+        return [DeleteLines(start, first - 1)]
+    return []
 
 
 def _heading(draft: Draft, stmt: ast.stmt, kept: set[int]) -> list[Edit]:

@@ -70,13 +70,19 @@ class Templates:
 
 
 def _alias(m: Module, file: File) -> str | None:
-    """The name that a module-level import gives torch."""
+    """The name that a module-level import gives torch, in each run that reads the file."""
     found: str | None = None
     for node in m.own(file.scope, ast.Import):
-        if m.scope(node) is file.scope:
+        if m.scope(node) is file.scope and not _at_times(m, node):
             for alias in node.names:
                 if alias.name == "torch" and alias.asname:
                     found = found or alias.asname
                 elif alias.name.split(".")[0] == "torch" and not alias.asname:
                     return "torch"
     return found
+
+
+def _at_times(m: Module, node: ast.Import) -> bool:
+    """Whether an import runs where types are checked, or the file is a script, and not for who imports it."""
+    asked = (m.src(one.test) for one in m.ancestors(node) if isinstance(one, ast.If))
+    return any("TYPE_CHECKING" in test or "__name__" in test for test in asked)

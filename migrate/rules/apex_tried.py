@@ -20,6 +20,25 @@ def set_in(ctx: Context, key: Key, tries: set[ast.AST]) -> bool:
     return any(a in tries for node in ctx.m.stores(key[1], key[0]) for a in ctx.m.ancestors(node))
 
 
+def told_beside(ctx: Context, doomed: dict[ast.stmt, list[ast.alias]]) -> set[Key]:
+    """What such a try sets beside an import of Apex of which nothing stays, a constant here and everywhere else:
+    whether Apex is there, and mostly something else as well (``if torch.cuda.is_available():`` around it)."""
+    m = ctx.m
+    found: set[Key] = set()
+    for stmt in doomed:
+        holder = m.parent[stmt]
+        if not isinstance(holder, ast.Try) or len(doomed[stmt]) < len(stmt.names):  # type: ignore[attr-defined]
+            continue
+        for one in (*holder.body, *holder.orelse):
+            match one:
+                case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Constant()):
+                    home = m.binding_scope(name, m.scope(target))
+                    stores = [m.statement(n) for n in m.stores(name, home)]
+                    if all(isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant) for s in stores):
+                        found.add((home, name))
+    return found
+
+
 def remove_flags(
     ctx: Context, work: Work, flags: set[Key], doomed: dict[ast.stmt, list[ast.alias]]
 ) -> set[Key]:
@@ -51,7 +70,7 @@ def remove_flags(
                     work.note(None, "APX011", stmt, f"{name} is no longer read")
     for stmt in doomed:
         holder = m.parent[stmt]
-        served = draft.deleted(stmt) or len(work.native_lines(stmt)) == len(stmt.names)  # type: ignore[attr-defined]
+        served = draft.deleted(stmt) or len(doomed[stmt]) == len(stmt.names)  # type: ignore[attr-defined]
         if isinstance(holder, ast.Try) and stmt in holder.body and not draft.gone(holder) and served:
             _settle_try(ctx, work, holder, alone=len(doomed) == len(ctx.facts.imports))
     return dropped

@@ -27,7 +27,7 @@ from ..units.available import Key, taken_unasked, unasked
 from ..units.unit import Context, listed
 from .apex_asked import about, apex_tests, asking_parts, fold_test
 from .apex_told import reports, tried_and_read
-from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in
+from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in, told_beside
 from .common import Stage, Work
 from .import_torch import add_torch
 from .own_fallbacks import settle_own_fallbacks
@@ -100,7 +100,8 @@ def _remove_served(ctx: Context, work: Work) -> None:
         _remove(ctx, work, stmt, aliases)
         if work.sites is not None:
             _one_of_two(ctx, work, stmt)
-    dropped = remove_flags(ctx, work, flags, doomed)
+    told = told_beside(ctx, doomed) if work.sites is not None else set()
+    dropped = remove_flags(ctx, work, flags | told, doomed)
     remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
     _remove_handed_on(ctx, work, names | dropped | _remove_unasked(ctx, work))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from ..facts.module import Module
 from ..facts.once import once
 from ..facts.sites import Initialize
 from ..plan.home.asked import guarded
@@ -113,6 +114,7 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
     elif isinstance(stmt, ast.Assign) and stmt.value is init.call and len(stmt.targets) == 1:
         kept = _assignment(stmt.targets[0], _models(init), _optimizers(init))
         kept = kept and [(target, value) for target, value in kept if not same_item(m, target, value)]
+        kept = kept and [(target, value) for target, value in kept if not (_unread(m, target) and _plain(plan, value))]
         if kept is None:
             work.draft.replace(init.call, result)
         elif kept and not _goes_back(plan, work, stmt, kept):
@@ -189,6 +191,15 @@ def _goes_back(plan: Plan, work: Work, stmt: ast.stmt, pairs: Pairs) -> bool:
         work.draft.delete(one)
         work.note(plan.unit.number, ID, one, "deleted: it is there already")
     return True
+
+
+def _unread(m: Module, target: ast.expr) -> bool:
+    """Whether a name of a function is read nowhere: the pair was taken apart for the other one's sake."""
+    if not isinstance(target, ast.Name):
+        return False
+    home = m.binding_scope(target.id, m.scope(target))
+    mine = [n for n in m.named(target.id) if m.binding_scope(n.id, m.scope(n)) is home]
+    return home is not None and home.is_function and not any(isinstance(n.ctx, ast.Load) for n in mine)
 
 
 def _kept_local(work: Work, target: ast.expr) -> bool:

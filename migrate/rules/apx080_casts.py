@@ -3,7 +3,9 @@
 ``disable_casts`` is a region in which autocast is off. ``float_function`` and ``half_function`` cast
 the inputs of a function while mixed precision is on: ``torch.amp.custom_fwd`` does. Registering a
 function of torch that autocast's own lists cast the same way says nothing new, and goes. One that autocast runs in the
-type that it is handed (``sigmoid``) gets ``.float()`` where the program calls it; who else calls it is named.
+type that it is handed (``sigmoid``) gets ``.float()`` where the program calls it; who else calls it is named. Of an
+autograd function of the file that is registered (``amp.register_half_function(Conv, "apply")``) the two methods say
+it themselves.
 
 ``custom_fwd`` also switches autocast off inside of the function, where O1 went on casting. A function with products or
 layers inside ran in half there and would run in float32, or meet float32 weights with half inputs, which is an error:
@@ -24,6 +26,7 @@ import ast
 from ..knowledge.apex import REGISTRATIONS
 from ..units.casts import another_name, known, of_a_backward, resolved, wraps_extension
 from ..units.registered import registered
+from ..units.registered_apply import DTYPES, Applied, applied
 from ..units.unit import Context
 from .common import Stage, Work
 from .converting import convert
@@ -74,6 +77,11 @@ def apply(ctx: Context, work: Work) -> None:
                 work.draft.delete(ctx.m.statement(above))
                 work.note(None, ID, above, "autocast casts this function by itself")
                 continue
+            if (method := applied(ctx, above, tail)) is not None:
+                _decorate(work, use, method, tail)
+                work.draft.delete(ctx.m.statement(above))
+                work.note(None, ID, above, "the function says itself what it is handed while autocast is on")
+                continue
             found = registered(ctx, above) if tail == "register_float_function" else None
             if found is None:
                 continue
@@ -83,3 +91,14 @@ def apply(ctx: Context, work: Work) -> None:
                 if not work.draft.gone(operand):
                     convert(work, operand, ".float()")
                     work.note(None, ID, operand, "the operand is turned into float32, as Apex was told to")
+
+
+def _decorate(work: Work, use: ast.expr, found: Applied, tail: str) -> None:
+    """``forward`` casts what it is handed, ``backward`` runs as it did; next to the ``def``, inside of others."""
+    native = work.native(use)
+    dtype = DTYPES[tail] or native.settings.dtype
+    for node, decorator in ((found.forward, native.custom_forward(dtype)), (found.backward, native.custom_bwd())):
+        if node is not None:
+            start = work.m.starts[node.lineno - 1] + node.col_offset
+            work.draft.insert_at(start, f"@{decorator}\n{work.m.indent(node)}")
+            work.note_header(None, ID, node, "inputs are cast while autocast is on")

@@ -16,7 +16,7 @@ from ..facts.from_others import amp_of_others
 from ..facts.module import Module
 from ..facts.strays import strays
 from ..flow.values import Values
-from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
+from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS, unknown
 from ..model import Finding, Severity
 from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
@@ -250,6 +250,9 @@ def _about(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str
     if dotted == "apex.optimizers.FP16_Optimizer":
         message = "FP16_Optimizer scales losses by itself, and apex.optimizers has none any more"
         return Severity.MANUAL, message, "torch.optim.Adam, with torch.autocast and a GradScaler for optimizer.backward"
+    if unknown(dotted):
+        said = f"no Apex that is known has {dotted}: its import fails, and what stands here for a missing Apex runs"
+        return Severity.MANUAL, said, "take the import out, and leave what stands for a missing Apex"
     if part in _NATIVE:
         native, deleted = _NATIVE[part]
         suggestion = _BY_NAME.get(dotted.split(".")[-1], native)

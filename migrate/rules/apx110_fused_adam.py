@@ -22,7 +22,7 @@ from dataclasses import replace as but
 from ..facts.names import called_name
 from ..parts.arguments import UNKNOWN, positional
 from ..parts.definitions import written_out
-from ..parts.optimizers import Options, fused, loads, of_a_group, open_options, optimizer_call
+from ..parts.optimizers import Options, fused, loads, of_a_group, open_options, optimizer_call, surely_given
 from ..parts.outcome import Native, Stays
 from ..parts.replace import replace
 from ..parts.sites import Role, Site
@@ -93,6 +93,7 @@ def _adam(ctx: Context, work: Work, site: Site) -> Native | Stays:
     decoupled = given.constant("adam_w_mode", True)
     options = [f"**{ctx.m.src(one)}" for one in given.splat]
     unsaid = decoupled is not False and "weight_decay" not in given.named
+    unsaid = unsaid and not any(surely_given(ctx, one, "weight_decay") for one in given.splat)
     within = unsaid and (given.open or "weight_decay" in given.keys)  # it may stand in the options
     add = ["weight_decay=0.0"] if unsaid and not within else []
     spelled = None

@@ -18,7 +18,7 @@ def add_torch(ctx: Context, work: Work) -> None:
 
 
 def _add_torch_to(body: list[ast.stmt], work: Work) -> None:
-    top = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    top = [s for s in _ahead(body) if isinstance(s, (ast.Import, ast.ImportFrom))]
     top = [s for s in top if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
     near = [s for s in top if _mentions_torch(s)]
     if near:
@@ -39,6 +39,12 @@ def _add_torch_to(body: list[ast.stmt], work: Work) -> None:
             apart = 2 if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else 1
             work.draft.before(first, "import torch", *[""] * apart)
         work.note(None, ID, first, "import torch is added")
+
+
+def _ahead(body: list[ast.stmt]) -> list[ast.stmt]:
+    """What stands ahead of the first class or function: what is written for a class of Apex stands there, too."""
+    made = (n for n, s in enumerate(body) if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)))
+    return body[: next(made, len(body))]
 
 
 def _is_text(stmt: ast.stmt) -> bool:

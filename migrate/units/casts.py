@@ -12,6 +12,7 @@ from ..facts.usual_names import dotted, home
 from ..knowledge.apex import CASTS, REGISTRATIONS
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NATIVE_PROMOTE
 from ..nodes import walk
+from .registered_apply import applied
 from .unit import Context, listed
 
 
@@ -174,7 +175,8 @@ def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
             plain = _takes_a_tensor(above)  # type: ignore[arg-type]
         return plain or ctx.m.self_name(ctx.m.scope_of[above]) is not None
     if tail in REGISTRATIONS:
-        return isinstance(above, ast.Call) and known(above, tail) and isinstance(ctx.m.parent[above], ast.Expr)
+        stands = isinstance(above, ast.Call) and isinstance(ctx.m.parent[above], ast.Expr)
+        return stands and (known(above, tail) or applied(ctx, above, tail) is not None)  # type: ignore[arg-type]
     return True
 
 

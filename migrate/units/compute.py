@@ -202,7 +202,7 @@ class Compute:
         callees = v.callees(call)
         if callees and not all(_abstract(c) for c in callees):
             return False
-        name = last_name(func)
+        name = last_name(func) or _key(func)
         if v.apex_names(func) or idles_elsewhere(v, call, self.ctx.facts.elsewhere):
             return False
         if name in MAPPING and call.args and last_name(getattr(func, "value", func)) in (*MAPPING, "itertools"):
@@ -556,6 +556,15 @@ def _run_by(ctx: Context, node: ast.Call) -> tuple[frozenset[Obj], list[tuple[Ob
     networks = frozenset(o for o in run if is_network(v, o, elsewhere) or _layer(ctx, o))
     holding = [(o, models) for o in held if (models := kept_elsewhere(v, o, elsewhere))]
     return networks | may_be_network(v, node, elsewhere), holding
+
+
+def _key(func: ast.expr) -> str:
+    """What a function is called that is kept under a name: ``config["parameters"](model)``."""
+    match func:
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+        case _:
+            return ""
 
 
 def _neighbours(ctx: Context, unit: Unit, own: set[Scope], around: frozenset[Scope]) -> frozenset[Obj]:

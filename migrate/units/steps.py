@@ -14,6 +14,7 @@ from .order import NOT_YET, Order
 from .references import escape
 from .translate import passed
 from .unit import Context, Manual, Step, Unit, scales_in
+from .untrained import never_trained
 
 _NAMES = frozenset("__name__ __qualname__".split())
 
@@ -39,6 +40,8 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
                 "without a scaler",
             )
         if _before_any_backward(ctx, unit, node) or order.states(node) == {NOT_YET}:
+            continue
+        if never_trained(ctx, order, node, held & scaled):
             continue
         stmt = m.statement(node)
         if not _stands_alone(ctx, node, stmt):

@@ -55,3 +55,10 @@ def test_what_is_asked_of_a_network_without_running_it() -> None:
     asked = "get_augmentation partialBN get_optim_policies create_optimizers change_dataset enable_tracking".split()
     assert all(map(models.NOT_RUN_BY_METHOD.fit, asked))
     assert models.NOT_RUN_BY_FUNCTION.fit("check_if_wrapped") and not models.NOT_RUN_BY_FUNCTION.fit("run_wrapped")
+
+
+def test_what_a_module_keeps_to_itself_is_called_as_what_it_shows() -> None:
+    settings = ["set_epoch", "_set_static_graph", "_load_weights", "_to_dataparallel", "_to_distributed_dataparallel"]
+    assert all(map(models.NOT_RUN_BY_METHOD.fit, settings))
+    assert not any(map(models.NOT_RUN_BY_METHOD.fit, ["_step_forward", "_run", "_predict", "_to_logits", "_encode"]))
+    assert models.NOT_RUN_BY_FUNCTION.fit("_build_optimizer") and not models.NOT_RUN_BY_FUNCTION.fit("_evaluate")

@@ -35,8 +35,21 @@ def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, u
         return False
     if _set_there_alone(ctx, unit, scaler):
         return False
+    if any(not order.switches(f.node) and _makes(ctx, place.owner, f) for f in map(ctx.m.function, uses)):
+        return True
     # other files may call a method before the one that initializes
     return any(not ctx.v.calls[f.node] and not order.switches(f.node) for f in map(ctx.m.function, uses))
+
+
+def _makes(ctx: Context, owner: ast.ClassDef, scope: Scope) -> bool:
+    """Whether a function makes an object of a class for itself; where nothing in it initializes, none has a scaler."""
+    for name in scope.names if scope.is_function else ():
+        held = (o.key for o in ctx.v.variable(name, scope) if o.kind == "instance")
+        mine = any(isinstance(cls, ast.ClassDef) and owner in hierarchy(ctx, cls) for cls in held)
+        given = (ctx.m.parent[store] for store in ctx.m.stores(name, scope))
+        if mine and any(isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) for one in given):
+            return True
+    return False
 
 
 def _constructors(ctx: Context, owner: ast.ClassDef) -> list[ast.FunctionDef | None]:

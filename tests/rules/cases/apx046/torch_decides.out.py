@@ -1,7 +1,6 @@
 import torch
 from packaging import version
 
-# Check if Pytorch version >= 1.6 to switch between Native AMP and Apex
 _use_native_amp = True
 from torch.cuda.amp import autocast
 

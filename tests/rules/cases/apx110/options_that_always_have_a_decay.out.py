@@ -1,0 +1,24 @@
+from torch import optim
+
+
+def make(args, parameters, weight_decay):
+    opt_args = dict(lr=args.lr, weight_decay=weight_decay)
+    if args.opt_eps is not None:
+        opt_args['eps'] = args.opt_eps
+    opt_args.pop('betas', None)
+    if args.opt == 'fusedadamw':
+        return optim.AdamW(parameters, fused=True, **opt_args)
+    return optim.SGD(parameters, **opt_args)
+
+
+def another(args, parameters, weight_decay):
+    opt_args = dict(lr=args.lr, weight_decay=weight_decay, **args.more)
+    if args.plain:
+        opt_args.pop('weight_decay')
+    return optim.AdamW(parameters, fused=True, **{"weight_decay": 0.0, **opt_args})
+
+
+def third(args, parameters):
+    opt_args = dict(lr=args.lr, weight_decay=0.1, **args.more)
+    tune(opt_args)
+    return optim.AdamW(parameters, fused=True, **{"weight_decay": 0.0, **opt_args})
