@@ -108,7 +108,10 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     unled = files[0].neighbours.unled
     switched = frozenset().union(*(file.neighbours.switched for file in files))
     answered = files[0].neighbours.answered
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered)
+    public = tuple(file.neighbours.importable for file in files)
+    ctx = Context(
+        m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered, importable=public
+    )
     fill(ctx)
     neighbours = files[0].neighbours
     tried, known = _tried(ctx, neighbours), frozenset[str]()

@@ -8,7 +8,8 @@ from ..facts.module import Module
 from ..knowledge.apex import EXTENSIONS
 from ..nodes import walk
 from ..units.available import Key
-from ..units.unit import Context, listed
+from ..units.public import listed
+from ..units.unit import Context
 from .common import Work
 
 ID = "APX010"

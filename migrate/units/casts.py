@@ -12,7 +12,8 @@ from ..facts.usual_names import dotted, home
 from ..knowledge.apex import CASTS, REGISTRATIONS
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NATIVE_PROMOTE
 from ..nodes import walk
-from .unit import Context, listed
+from .public import listed
+from .unit import Context
 
 
 def casts_only(ctx: Context) -> bool:
