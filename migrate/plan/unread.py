@@ -18,6 +18,7 @@ from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..nodes import walk
 from ..units.conditions import argparse_dest
+from ..units.public import public
 from ..units.translate import receiver
 from ..units.unit import Context
 
@@ -175,7 +176,9 @@ def _calls(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[a
     scope = m.scope_of[node]
     cls = m.class_of(scope)
     taken = ctx.exported(node) & {"*", node.name, *([cls.name] if cls is not None else [])}
-    if taken or (node.name.startswith("__") and node.name.endswith("__")) or (cls is not None and _inherits(m, cls)):
+    if taken or public(ctx, scope):
+        return []
+    if (node.name.startswith("__") and node.name.endswith("__")) or (cls is not None and _inherits(m, cls)):
         return []
     if any(called_name(d) not in _PLAIN for d in node.decorator_list):
         return []

@@ -24,6 +24,28 @@ def listed(ctx: Context, home: Scope | None, name: str) -> bool:
     )
 
 
+def public(ctx: Context, scope: Scope) -> bool:
+    """Whether whoever has the package may call a function, whose calls are not all in the tree then."""
+    m, node = ctx.m, scope.node
+    if not ctx.importable or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    file, cls = m.file(node), m.class_of(scope)
+    known = ctx.importable[file.number]
+    outermost = m.scope_of[cls] if cls is not None else scope
+    if known is Importable.NOWHERE or outermost.parent is not file.scope:
+        return False
+    first = cls if cls is not None else node
+    if any(_private(name) for name in (first.name, node.name)):
+        return False
+    modules = m.names[file.number].removesuffix(".py").split("/") if m.names else []
+    hidden = known is Importable.LISTED or any(map(_private, modules))
+    return not hidden or listed(ctx, file.scope, first.name)
+
+
+def _private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
 def serves_nobody(ctx: Context, stmt: ast.ImportFrom, alias: ast.alias) -> bool:
     """Whether nobody can take a name that a file imports from that file, going by names."""
     m, file, name = ctx.m, ctx.m.file(stmt), alias.asname or alias.name
