@@ -24,7 +24,7 @@ from ..plan.carried import AMP, asks_a_flag, becomes_true, imported_here, someti
 from ..plan.listed_state import asks_the_scaler
 from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
-from ..units.public import listed, serves_nobody
+from ..units.public import handed_on, listed, serves_nobody
 from ..units.unit import Context
 from .apex_asked import about, apex_tests, asking_parts, fold_test
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in
@@ -146,7 +146,7 @@ def _remove_unasked(ctx: Context, work: Work) -> set[Key]:
     """Functions that only looked for Apex go where nobody asks them any more."""
     found: set[Key] = set()
     for key, node in unasked(ctx.m, work.draft.gone):
-        if not ctx.exported(node) & {node.name, "*"} and not listed(ctx, key[0], node.name):
+        if not ctx.exported(node) & {node.name, "*"} and not handed_on(ctx, key[0], node.name):
             work.draft.delete(node)
             work.note(None, "APX011", node, f"{node.name}() is not asked any more")
             found.add(key)

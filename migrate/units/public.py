@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ..facts.files import File
 from ..facts.scopes import Scope
@@ -12,16 +13,17 @@ from .unit import Context
 
 
 def listed(ctx: Context, home: Scope | None, name: str) -> bool:
-    """Whether the ``__all__`` of the file that a name belongs to, or of one that takes it from there, hands it on; or
-    the ``__init__`` of a package that others have."""
+    """Whether the ``__all__`` of the file that a name belongs to, or of one that takes it from there, hands it on."""
+    return home is not None and any(_in_all(file, called) for file, called in _called(ctx, home, name))
+
+
+def handed_on(ctx: Context, home: Scope | None, name: str) -> bool:
+    """The same, or whether the ``__init__`` of a package that others have takes it."""
     if home is None:
         return False
     own = ctx.m.file(home.node)
-    return any(
-        _in_all(file, called) or (file is not own and not called.startswith("_") and _of_package(ctx, file))
-        for file in ctx.m.files
-        for called in ([name] if file is own else _taken_as(ctx, file, home, name))
-    )
+    taken = [file for file, called in _called(ctx, home, name) if file is not own and not _private(called)]
+    return listed(ctx, home, name) or any(_of_package(ctx, file) for file in taken)
 
 
 def public(ctx: Context, scope: Scope) -> bool:
@@ -39,7 +41,7 @@ def public(ctx: Context, scope: Scope) -> bool:
         return False
     modules = m.names[file.number].removesuffix(".py").split("/") if m.names else []
     hidden = known is Importable.LISTED or any(map(_private, modules))
-    return not hidden or listed(ctx, file.scope, first.name)
+    return not hidden or handed_on(ctx, file.scope, first.name)
 
 
 def _private(name: str) -> bool:
@@ -54,6 +56,13 @@ def serves_nobody(ctx: Context, stmt: ast.ImportFrom, alias: ast.alias) -> bool:
     taken = any(one.name in (name, "*") for n in takers for one in n.names)
     modules = stem == "__init__" or any(True for _ in m.attributes(name))
     return not (taken or modules or ctx.exported(stmt) & {name, "*"} or _in_all(file, name))
+
+
+def _called(ctx: Context, home: Scope, name: str) -> Iterator[tuple[File, str]]:
+    """What the file of a name and those that take it from there call it."""
+    own = ctx.m.file(home.node)
+    for file in ctx.m.files:
+        yield from ((file, called) for called in ([name] if file is own else _taken_as(ctx, file, home, name)))
 
 
 def _taken_as(ctx: Context, file: File, home: Scope, name: str) -> list[str]:

@@ -266,3 +266,13 @@ def test_an_object_keeps_one_that_is_switched_off(tmp_path: Path) -> None:
     assert f"        if scaler is None:\n    {OFF}        self.model = model\n" in texts["lib/runner.py"]
     assert "Runner(model, Hook(fp16), optimizer=optimizer, scaler=scaler).run(loader)" in texts["lib/fit.py"]
     assert any(one.startswith("callers of Runner() outside of this tree that hand it no scaler") for one in said)
+
+
+def test_amp_itself_is_nothing_to_hand_on(tmp_path: Path) -> None:
+    for number, init in enumerate(("from .precision import *\n", "from .precision import amp, has_apex\n")):
+        init = "from .loop import fit\n" + init
+        files = {"fastlib/__init__.py": init, "fastlib/precision.py": PRECISION, "fastlib/loop.py": LOOP}
+        texts, grades, _ = _migrated(tmp_path / str(number), {**files, "setup.py": SETUP})
+        assert grades == [Applicability.SAFE]
+        assert texts["fastlib/precision.py"] == "has_apex = True\n"
+        assert texts["fastlib/__init__.py"] == init.replace("amp, ", "")

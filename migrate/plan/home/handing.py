@@ -187,8 +187,8 @@ class Handing(Making, ABC):
                 self.unit.review(node, "APX022", said)
             elif not outside.asked:
                 said = (
-                    f"callers of {called}() outside of this tree that hand it no {name} get one that is switched off, "
-                    "where Apex scaled for who had initialized it"
+                    f"callers of {called}() outside of this tree that hand it no {name} get one that is switched off; "
+                    "Apex's casts and its scale held in the whole process, once it was initialized"
                 )
                 self.unit.review(node, "APX022", said)
 
