@@ -380,7 +380,10 @@ def _tell_unread(ctx: Context, work: Work, texts: Sequence[str], gone: Sequence[
 
 def _stands(work: Work, one: Unread) -> bool:
     """Whether what is cut for a parameter is not gone or moved already."""
-    return not any(work.draft.gone(node) for node in (one.function, *one.nodes))
+    draft = work.draft
+    flags = [node for node in one.nodes if draft.replaced.get(node) == "True"]  # amp, only asked for now
+    stand = [work.m.parent[node] if node in flags else node for node in one.nodes]
+    return not any(draft.gone(node) for node in (one.function, *stand))
 
 
 def _write_once(
