@@ -276,3 +276,12 @@ def test_amp_itself_is_nothing_to_hand_on(tmp_path: Path) -> None:
         assert grades == [Applicability.SAFE]
         assert texts["fastlib/precision.py"] == "has_apex = True\n"
         assert texts["fastlib/__init__.py"] == init.replace("amp, ", "")
+
+
+def test_a_condition_that_changes_in_the_function_is_told(tmp_path: Path) -> None:
+    call = "step(model, optimizer, x, fp16)"
+    body = "fp16 = fp16 and torch.cuda.is_available()\n    " + EITHER
+    text, grades, said = _step(tmp_path, "step(model, optimizer, x, fp16=True)", call, body)
+    assert "scaler=None" in text and "ValueError" not in text
+    assert grades == [Applicability.REVIEW]
+    assert "callers of step() outside of this tree that hand it no scaler get one that is switched off" in said

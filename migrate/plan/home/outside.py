@@ -12,7 +12,7 @@ import ast
 
 from ...facts.scopes import Scope
 from ...flow.arguments import default_of
-from ...nodes import walk
+from ...nodes import constructs, walk
 from ...units.conditions import Term, conjunction, negation
 from ...units.public import public
 from ...units.unit import Context
@@ -86,18 +86,20 @@ def _around(ctx: Context, use: ast.AST, scope: Scope) -> list[Term]:
 
 
 def _said_at_once(ctx: Context, text: str, scope: Scope) -> bool:
-    """Whether a condition reads nothing but parameters, none of which may have been left out, and names of the file,
-    so that a function can ask it before anything else."""
+    """Whether a condition reads nothing but parameters, none of which may have been left out or is given a new value,
+    and names of the file, so that a function can ask it before anything else."""
     tree = ast.parse(text, mode="eval")
     if not all(isinstance(n, (ast.Expression, *_SAYS)) for n in walk(tree)):
         return False
     for node in walk(tree):
         if isinstance(node, ast.Name):
             own = node.id in scope.params
-            if own and (node.id == ctx.m.self_name(scope) and getattr(scope.node, "name", "") == "__init__"):
+            if own and (ctx.m.stores(node.id, scope) or (node.id == ctx.m.self_name(scope) and constructs(scope.node))):
                 return False
             if not own and (home := ctx.m.binding_scope(node.id, scope)) is not None and home.parent is not None:
                 return False
+        if isinstance(node, ast.Attribute) and ctx.assigned[scope][ast.unparse(node)]:
+            return False
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in scope.params:
             if default_of(scope.node, node.value.id) is not None:
                 return False
