@@ -28,6 +28,7 @@ from .facts.elsewhere import (
 )
 from .facts.handed_types import hands_over
 from .facts.masks import MAKES_FAR, MAY_ADD
+from .installed import importable
 from .knowledge.gradients import steps
 from .knowledge.models import NETWORK_MADE, OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
@@ -145,6 +146,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     near = replace(
         source.neighbours,
         exported=imports.taken(at, (at,)),
+        importable=importable((at,), imports.above((at,)))[at],
         scalers=_scalers((at,), imports),
         switched=_switched((at,), imports),
         elsewhere=_elsewhere(at, imports),
@@ -822,7 +824,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
         links.append(mine)
     taken = {location: imports.taken(location, number) for location in number}
     spelled, scalers = _spelled(selection, imports, number), _scalers(number, imports)
-    switched = _switched(number, imports)
+    switched, importables = _switched(number, imports), importable(number, imports.above(number))
     near = {
         at: Neighbours(
             taken[at],
@@ -833,6 +835,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
             spoken=_spoken(at, imports),
             switched=switched,
             own=_own(at, imports),
+            importable=importables[at],
         )
         for at in number
     }

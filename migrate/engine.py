@@ -109,7 +109,10 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     unled = files[0].neighbours.unled
     switched = frozenset().union(*(file.neighbours.switched for file in files))
     answered = files[0].neighbours.answered
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered)
+    public = tuple(file.neighbours.importable for file in files)
+    ctx = Context(
+        m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered, importable=public
+    )
     fill(ctx)
     neighbours = files[0].neighbours
     tried, known = _tried(ctx, neighbours), frozenset[str]()
@@ -378,7 +381,10 @@ def _tell_unread(ctx: Context, work: Work, texts: Sequence[str], gone: Sequence[
 
 def _stands(work: Work, one: Unread) -> bool:
     """Whether what is cut for a parameter is not gone or moved already."""
-    return not any(work.draft.gone(node) for node in (one.function, *one.nodes))
+    draft = work.draft
+    flags = [node for node in one.nodes if draft.replaced.get(node) == "True"]  # amp, only asked for now
+    stand = [work.m.parent[node] if node in flags else node for node in one.nodes]
+    return not any(draft.gone(node) for node in (one.function, *stand))
 
 
 def _write_once(

@@ -27,6 +27,14 @@ class Applicability(str, Enum):
         return ("safe", "review", "manual").index(self.value)
 
 
+class Importable(str, Enum):
+    """Who may import a file's names beside the tree that it is in."""
+
+    NOWHERE = "nowhere"  # nobody: it is a script's, or a script
+    LISTED = "listed"  # of a package that nothing in the tree runs: whoever has it, what the package hands on
+    ALL = "all"  # of one that is installed: whoever has it, any name
+
+
 def worst(*found: Applicability) -> Applicability:
     """The worst of several applicabilities; safe where there is none."""
     return max(found, key=lambda one: one.rank, default=Applicability.SAFE)
@@ -75,6 +83,7 @@ class Neighbours:
     spoken: frozenset[str] = frozenset()
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
     own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
+    importable: Importable = Importable.NOWHERE  # who may import from here whose calls are not in the tree
     scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from .facts.files import join
 from .facts.module import Module
 from .model import DeleteLines, Edit, Reindent, Replace
+from .plan.home.places import Parameter
 from .plan.inserted import has_default
 from .plan.plan import Plan
 from .plan.unread import Unread
@@ -93,9 +94,9 @@ def describe(ctx: Context, work: Work, plans: Sequence[Plan], unread: Sequence[U
     for one in unread:
         gone[one.function].append(one.name)
     for parameter in (one for plan in plans if plan.scaled for one in plan.homes.parameters):
-        node, after = parameter.function.node, parameter.after
+        node, after = parameter.function.node, parameter.behind
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            new[node][parameter.name] = after, after is not None and has_default(node, after)
+            new[node][parameter.name] = after, _optional(parameter, node)
     for node in [*gone, *(one for one in new if one not in gone)]:
         for said in described(ctx.m, node, gone.get(node, ()), new.get(node, {})):
             if said.end > said.start:
@@ -104,6 +105,13 @@ def describe(ctx: Context, work: Work, plans: Sequence[Plan], unread: Sequence[U
                 work.draft.insert_at(said.start, said.text)
             note = "the docstring lists the parameters that there are now"
             work.note_lines(None, "APX011", said.first, said.last, note)
+
+
+def _optional(parameter: Parameter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a parameter for the scaler has a default."""
+    if parameter.outside is not None:
+        return not parameter.outside.required
+    return parameter.after is not None and has_default(node, parameter.after)
 
 
 def _no_code(line: str) -> bool:

@@ -15,7 +15,8 @@ from ..flow.objects import WRAPPERS
 from ..model import Severity
 from ..rewrite.templates import Templates
 from ..rules.common import Work
-from ..units.unit import Context, listed
+from ..units.public import listed
+from ..units.unit import Context
 from . import arguments
 from .narrowed import narrowed
 from .outcome import Decide, Native, Stays

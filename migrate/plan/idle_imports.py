@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from ..check.compiles import parse
 from ..nodes import walk
-from ..units.unit import Context, listed
+from ..units.public import listed
+from ..units.unit import Context
 
 
 def idle_imports(ctx: Context, new: Sequence[str]) -> Iterator[tuple[ast.Import | ast.ImportFrom, list[ast.alias]]]:

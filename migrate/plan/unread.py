@@ -18,6 +18,7 @@ from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..nodes import walk
 from ..units.conditions import argparse_dest
+from ..units.public import public
 from ..units.translate import receiver
 from ..units.unit import Context
 
@@ -175,7 +176,9 @@ def _calls(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[a
     scope = m.scope_of[node]
     cls = m.class_of(scope)
     taken = ctx.exported(node) & {"*", node.name, *([cls.name] if cls is not None else [])}
-    if taken or (node.name.startswith("__") and node.name.endswith("__")) or (cls is not None and _inherits(m, cls)):
+    if taken or public(ctx, scope):
+        return []
+    if (node.name.startswith("__") and node.name.endswith("__")) or (cls is not None and _inherits(m, cls)):
         return []
     if any(called_name(d) not in _PLAIN for d in node.decorator_list):
         return []
@@ -187,14 +190,24 @@ def _calls(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[a
                 return []
             case ast.Name(id=node.name) if at not in callers:
                 return []
-            case ast.Attribute(attr=node.name) if cls is not None and at not in callers:
-                return []
+            case ast.Attribute(attr=node.name) if at not in callers:
+                if cls is not None or any(v.callee(held) is node for held in v.of(at)):
+                    return []
+            case ast.alias(name=node.name, asname=None) if _taken_here(m, at, node):
+                pass  # by another file of the program, whose calls are among these
             case ast.Constant(value=node.name) | ast.alias(name=node.name) | ast.alias(asname=node.name):
                 return []
             case _:
                 pass
     plain = all(v.callees(c) == [node] and c.func in callers and _plain_call(c) for c in calls)
     return calls if plain else []
+
+
+def _taken_here(m: Module, alias: ast.alias, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether an import at the top of a file is of a function of another one, under its own name."""
+    stmt, home = m.parent[alias], m.file(node).scope
+    scope = m.scope(stmt)
+    return isinstance(stmt, ast.ImportFrom) and scope.parent is None and scope.linked.get(node.name) is home
 
 
 def _inherits(m: Module, cls: ast.ClassDef) -> bool:

@@ -40,6 +40,7 @@ class Draft:
         self.lines_before: dict[ast.stmt, list[str]] = defaultdict(list)
         self.lines_after: dict[ast.stmt, list[str]] = defaultdict(list)
         self.lines_last: dict[ast.stmt, list[str]] = defaultdict(list)  # behind those
+        self.begun: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[str]] = defaultdict(list)
         self.wraps: list[Wrap] = []
         self.unwrapped: dict[ast.stmt, str] = {}
         self.arms_joined: dict[ast.If, ast.If] = {}  # conditions whose arm goes, and those that ask them as well
@@ -102,6 +103,10 @@ class Draft:
         """Like `above` for a whole definition, whose lines may be alike."""
         self.led.add(stmt)
         self.lines_before[stmt] += lines
+
+    def begin(self, function: ast.FunctionDef | ast.AsyncFunctionDef, *lines: str) -> None:
+        """``lines`` come first in a function, below its docstring: ahead of whatever its first statement goes under."""
+        self.begun[function] += lines
 
     def appended(self, stmt: ast.stmt) -> bool:
         """Whether a definition is appended to a statement."""
@@ -182,7 +187,7 @@ class Draft:
         return stmt not in self.rewritten and self.gone(stmt)
 
     def touched(self) -> bool:
-        around = self.lines_before or self.lines_after or self.lines_last or self.arms_joined
+        around = self.lines_before or self.lines_after or self.lines_last or self.begun or self.arms_joined
         moved = self.wraps or self.unwrapped
         return bool(self.replaced or self.points or self.cuts or self.rewritten or around or moved)
 

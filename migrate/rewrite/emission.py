@@ -14,7 +14,7 @@ from .comments import with_comments
 from .draft import Draft, Wrap
 from .dropped import dropped_comments
 from .gaps import closed_gaps
-from .places import behind_header, blanks_before, else_line, header_end
+from .places import behind_header, blanks_before, else_line, header_end, signature_end
 from .tidy import tidy
 
 _HEADING = 5  # words of a comment, its # among them
@@ -48,6 +48,7 @@ class _Emission:
         for stmt in {**self.draft.lines_before, **self.draft.lines_after, **self.draft.lines_last}:
             if not self.draft.dropped(stmt):
                 self._emit_around(stmt)
+        self._edits += [self._begun(function, lines) for function, lines in self.draft.begun.items()]
         for node, text in self.draft.replaced.items():
             parent = self.m.parent.get(node)
             if parent is None or not self.draft.gone(parent):
@@ -195,6 +196,14 @@ class _Emission:
         if after:
             lines = self._expand(after, indent, stmt)
             self._edits.append(InsertLines(m.last_line(stmt) + 1, lines, after_previous=True))
+
+    def _begun(self, function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> Replace:
+        """Lines behind the header of a function, or its docstring; its first statement stands on a line of its own."""
+        m, first = self.m, function.body[0]
+        doc = ast.get_docstring(function, clean=False) is not None
+        line = m.last_line(first) if doc else signature_end(m, function)
+        end = m.starts[line - 1] + len(m.line_text(line))
+        return Replace(end, end, "\n".join(["", *self._expand(lines, m.indent(first), first)]))
 
     def _suite_of_one(self, stmt: ast.stmt) -> bool:
         """Whether a statement is all that stands behind a header, on its line."""

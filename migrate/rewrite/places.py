@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 
 from ..facts.module import Module
 from ..facts.scopes import Block
@@ -56,3 +57,15 @@ def _after_expr(m: Module, line: int, ends: list[ast.expr]) -> str:
     start = max(m.starts[line - 1], edge)
     stop = m.starts[line] if line < len(m.starts) else len(m.text)
     return m.text[start:stop].split("#")[0]
+
+
+def signature_end(m: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The last line of a function's header."""
+    args = function.args
+    names = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
+    every = [*names, *args.defaults, *args.kw_defaults, function.returns]
+    parts = [m.end(part) for part in every if part is not None]
+    at = max(parts, default=m.offset(function.lineno, function.col_offset))
+    while m.text[at] != ":":
+        at = m.text.index("\n", at) if m.text[at] == "#" else at + 1
+    return bisect_right(m.starts, at)

@@ -8,7 +8,8 @@ from ..facts.module import Module
 from ..knowledge.apex import EXTENSIONS
 from ..nodes import walk
 from ..units.available import Key
-from ..units.unit import Context, listed
+from ..units.public import handed_on
+from ..units.unit import Context
 from .common import Work
 
 ID = "APX010"
@@ -62,7 +63,7 @@ def remove_flags(
             and m.binding_scope(name, m.scope(n)) is home
         ]
         exported = home is not None and ctx.exported(home.node) & {name, "*"}
-        if not reads and not exported and not listed(ctx, home, name):
+        if not reads and not exported and not handed_on(ctx, home, name):
             dropped.add((home, name))
             for stmt in stores:
                 if not draft.gone(stmt) and isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:

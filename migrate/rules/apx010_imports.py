@@ -24,7 +24,8 @@ from ..plan.carried import AMP, asks_a_flag, becomes_true, imported_here, someti
 from ..plan.listed_state import asks_the_scaler
 from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
-from ..units.unit import Context, listed
+from ..units.public import handed_on, listed, serves_nobody
+from ..units.unit import Context
 from .apex_asked import about, apex_tests, asking_parts, fold_test
 from .apex_told import reports, tried_and_read
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in, told_beside
@@ -104,7 +105,7 @@ def _remove_served(ctx: Context, work: Work) -> None:
     dropped = remove_flags(ctx, work, flags | told, doomed)
     remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
-    _remove_handed_on(ctx, work, names | dropped | _remove_unasked(ctx, work))
+    _remove_handed_on(ctx, work, names | dropped | _remove_unasked(ctx, work), flags - dropped)
 
 
 def _asks_beside(ctx: Context, work: Work, stmt: ast.stmt, doomed: dict[ast.stmt, list[ast.alias]]) -> bool:
@@ -119,25 +120,35 @@ def _asks_beside(ctx: Context, work: Work, stmt: ast.stmt, doomed: dict[ast.stmt
     return not names & used and any(len(doomed.get(one, [])) < len(one.names) for one in beside)  # type: ignore[attr-defined]
 
 
-def _remove_handed_on(ctx: Context, work: Work, names: set[Key]) -> None:
-    """What other files of the program import of ``names`` goes there too."""
+def _remove_handed_on(ctx: Context, work: Work, names: set[Key], kept: set[Key]) -> None:
+    """What other files of the program import of ``names`` goes there too; of those that are ``kept`` for whoever has
+    the package, where nobody asks them any more."""
     for stmt in ctx.m.all(ast.ImportFrom) if len(ctx.m.files) > 1 else ():
         copies = {c.name: (c.source, c.original) for c in ctx.m.copied_by.get(stmt, ())}
         gone = []
         for alias in stmt.names:
             name = alias.asname or alias.name
             key = copies.get(name, (ctx.m.binding_scope(name, ctx.m.scope(stmt)), name))
-            if name != "*" and stmt not in ctx.facts.imports and key in names:
+            if name == "*" or stmt in ctx.facts.imports:
+                continue
+            if key in names or (key in kept and _asked_no_more(ctx, work, stmt, alias)):
                 gone.append(alias)
         if gone:
             _remove(ctx, work, stmt, gone)
+
+
+def _asked_no_more(ctx: Context, work: Work, stmt: ast.ImportFrom, alias: ast.alias) -> bool:
+    """Whether a file asked for a name that it imports, and all that did is gone."""
+    file, name = ctx.m.file(stmt), alias.asname or alias.name
+    asked = [n for n in ctx.m.named(name) if ctx.m.file(n) is file]
+    return bool(asked) and all(map(work.draft.gone, asked)) and serves_nobody(ctx, stmt, alias)
 
 
 def _remove_unasked(ctx: Context, work: Work) -> set[Key]:
     """Functions that only looked for Apex go where nobody asks them any more."""
     found: set[Key] = set()
     for key, node in unasked(ctx.m, work.draft.gone):
-        if not ctx.exported(node) & {node.name, "*"} and not listed(ctx, key[0], node.name):
+        if not ctx.exported(node) & {node.name, "*"} and not handed_on(ctx, key[0], node.name):
             work.draft.delete(node)
             work.note(None, "APX011", node, f"{node.name}() is not asked any more")
             found.add(key)

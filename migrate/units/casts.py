@@ -12,8 +12,9 @@ from ..facts.usual_names import dotted, home
 from ..knowledge.apex import CASTS, REGISTRATIONS
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NATIVE_PROMOTE
 from ..nodes import walk
+from .public import listed
 from .registered_apply import applied
-from .unit import Context, listed
+from .unit import Context
 
 
 def casts_only(ctx: Context) -> bool:

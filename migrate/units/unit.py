@@ -24,8 +24,7 @@ from ..flow.values import Values
 from ..knowledge import gradients
 from ..knowledge.host import CALLS_NOTHING
 from ..knowledge.models import COPIES
-from ..model import Settings
-from ..nodes import walk
+from ..model import Importable, Settings
 from .alone import trains_nothing
 from .conditions import Conditions
 from .options import Options
@@ -60,6 +59,7 @@ class Context:
     counted: bool = False  # another file asks groups of parameters for what only Apex's Adam kept there
     spoken: frozenset[str] = frozenset()  # what other files ask objects, and groups of parameters, of what Apex's had
     leading: frozenset[str] = frozenset()  # the imports of a file that lead to others of the tree, once amp is settled
+    importable: tuple[Importable, ...] = ()  # for each file, who imports from it beside the tree
     kept: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` has found
 
     def exported(self, node: ast.AST) -> frozenset[str]:
@@ -447,15 +447,3 @@ def _beside(m: Module, site: Initialize, other: Initialize) -> bool:
     between = block.body[m.index(own) : m.index(first)] if m.block(own) is block else []
     ahead = bool(between) and all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr)) for s in between)
     return alike and (below or ahead) and m.function(site.call) is m.function(other.call)
-
-
-def listed(ctx: Context, home: Scope | None, name: str) -> bool:
-    """Whether ``__all__`` of the file that a name belongs to hands it on."""
-    if home is None:
-        return False
-    return any(
-        isinstance(n, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == "__all__" for t in n.targets)
-        and any(isinstance(c, ast.Constant) and c.value == name for c in walk(n.value))
-        for n in ctx.m.file(home.node).tree.body
-    )

@@ -7,6 +7,8 @@ from textwrap import dedent
 
 import pytest
 
+from migrate.engine import migrate_program
+from migrate.model import FileText, Neighbours, Settings
 from migrate.plan.unread import unread
 from tests.asking import context
 
@@ -106,3 +108,55 @@ def test_one_after_the_other() -> None:
     assert [one.function.name for one in first] == ["g"]
     second = unread(ctx, ["def g(a):\n    a()\ndef f(a, fp16):\n    g(a)"], [], first)
     assert [one.function.name for one in second] == ["f"]
+
+
+ENGINE = """\
+def train_one_epoch(model, optimizer, loader, amp=None, norm=1.0):
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        if amp is not None:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+"""
+TRAIN = """\
+import torch
+from apex import amp
+
+from engine import train_one_epoch
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+train_one_epoch(model, optimizer, loader, amp=amp, norm=0.5)
+"""
+
+
+def _of_two(train: str, exported: frozenset[str] = frozenset()) -> str:
+    """The header of the function that another file calls."""
+    files = [
+        FileText(ENGINE, "engine.py", Neighbours(exported)),
+        FileText(train, "train.py", links={"engine": 0}),
+    ]
+    text = migrate_program(files, Settings())[0].new_text or ENGINE
+    return next(line for line in text.splitlines() if line.startswith("def "))
+
+
+def test_amp_that_another_file_hands_on_becomes_the_scaler() -> None:
+    assert _of_two(TRAIN) == "def train_one_epoch(model, optimizer, scaler, loader, norm=1.0):"
+    inside = TRAIN.replace("from engine import train_one_epoch", "import engine").replace("\ntrain_", "\nengine.train_")
+    assert _of_two(inside) == "def train_one_epoch(model, optimizer, scaler, loader, norm=1.0):"
+
+
+def test_it_stays_where_a_call_may_be_missing() -> None:
+    with_amp = "def train_one_epoch(model, optimizer, scaler, loader, amp=None, norm=1.0):"
+    assert _of_two(TRAIN + "print(train_one_epoch)\n") == with_amp
+    renamed = TRAIN.replace("import train_one_epoch", "import train_one_epoch as run")
+    renamed = renamed.replace("\ntrain_one_epoch(", "\nrun(")
+    assert _of_two(renamed) == with_amp
+    inside = TRAIN.replace("from engine import train_one_epoch", "import engine").replace("\ntrain_", "\nengine.train_")
+    assert _of_two(inside + "print(engine.train_one_epoch)\n") == with_amp
+    assert _of_two(TRAIN, frozenset({"train_one_epoch"})) == ENGINE.splitlines()[0]

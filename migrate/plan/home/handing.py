@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ...facts.networks import comes_from_elsewhere, name_elsewhere
 from ...facts.scopes import Scope
 from ...facts.sites import opened
-from ...nodes import required, walk
+from ...nodes import constructs, required, walk
 from ...units.order import Order
 from ...units.references import escape
 from ...units.translate import paired, passed, receiver, unpacked
@@ -23,6 +23,7 @@ from .foreign_decorators import handed_on
 from .guards import any_said_there
 from .making import Making
 from .others_called import may_run_another
+from .outside import called_outside, without
 from .places import Parameter, Place
 
 
@@ -125,7 +126,7 @@ class Handing(Making, ABC):
         if after is not None and filled and alone:
             self._in_partials(scaler, scope, after, calls, filled)
             return
-        parameter = Parameter(scope, self._last_optimizer(scope, after) if alone else after, scaler.name)
+        parameter = self._new(scaler, scope, self._last_optimizer(scope, after) if alone else after)
         self._parameters[key] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:
@@ -163,6 +164,34 @@ class Handing(Making, ABC):
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
 
+    def _new(self, scaler: Scaler, scope: Scope, behind: str | None, after: str | None = None) -> Parameter:
+        """A parameter for the scaler, which callers that are not in the tree do not fill."""
+        if not called_outside(self.ctx, scope):
+            return Parameter(scope, behind, scaler.name)
+        try:
+            cases = self._conditions([i for i in self.unit.initializes if i.optimizers])
+        except Manual:
+            cases = None
+        return Parameter(scope, behind, scaler.name, without(self.ctx, scope, behind or after, cases))
+
+    def _tell_outside(self) -> None:
+        """What callers that are not in the tree have to know."""
+        for parameter in self.homes.parameters:
+            node, outside, name = parameter.function.node, parameter.outside, parameter.name
+            cls = self.ctx.m.class_of(parameter.function)
+            called = cls.name if cls is not None and constructs(node) else getattr(node, "name", "")
+            if outside is None or outside.told:
+                continue
+            if outside.required:
+                said = f"{called}() has to be handed the GradScaler by callers outside of this tree, too ({name}=…)"
+                self.unit.review(node, "APX022", said)
+            elif not outside.asked:
+                said = (
+                    f"callers of {called}() outside of this tree that hand it no {name} get one that is switched off; "
+                    "Apex's casts and its scale held in the whole process, once it was initialized"
+                )
+                self.unit.review(node, "APX022", said)
+
     def _by_lambda(self, scaler: Scaler, scope: Scope, after: str, node: ast.Lambda) -> None:
         """``backwards = lambda loss, opt: loss_backwards(fp16, loss, opt)``, where its name is only ever called."""
         ctx = self.ctx
@@ -195,7 +224,7 @@ class Handing(Making, ABC):
         """A function that some calls hand the optimizer in a row of arguments: it takes the scaler as its last
         parameter, by its name."""
         name = getattr(scope.node, "name", "")
-        parameter = Parameter(scope, None, scaler.name)
+        parameter = self._new(scaler, scope, None, after)
         self._parameters[scope.node, scaler.name] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:
@@ -233,7 +262,7 @@ class Handing(Making, ABC):
         calls hand it on so."""
         name, v = getattr(scope.node, "name", ""), self.ctx.v
         several = any(len([o for o in v.of(call.func) if o.kind == "partial"]) > 1 for call in calls)
-        parameter = Parameter(scope, None, scaler.name)
+        parameter = self._new(scaler, scope, None, after)
         self._parameters[scope.node, scaler.name] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:

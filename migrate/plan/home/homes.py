@@ -15,6 +15,7 @@ from functools import cached_property
 from ...facts.loops import gone_through
 from ...facts.scopes import Scope
 from ...facts.sites import opened
+from ...flow.arguments import default_of
 from ...flow.attribute_dicts import items_are_attributes
 from ...flow.wrapped import unwraps
 from ...nodes import walk
@@ -26,7 +27,8 @@ from . import named_owners, switch
 from .handing import Handing
 from .keepers import behind, inherit, keeps, record_with
 from .listed_names import lists_names
-from .places import Homes, Parameter, Place
+from .outside import called_outside
+from .places import Homes, Outside, Parameter, Place
 
 _WHOLE_STATE = re.compile(r"__dict__|\bvars\(|\bsuper\(")  # a state that is not written out item by item
 
@@ -394,7 +396,10 @@ class Finder(Handing):
     ) -> str:
         """Code that nothing in the program runs gets the scaler by one more parameter."""
         if not any(p.function is taker for p in self.homes.parameters):
-            self.homes.parameters.append(Parameter(taker, after, scaler.name))
+            public = called_outside(self.ctx, taker)
+            optional = after is not None and default_of(taker.node, after) is not None
+            outside = Outside(required=not optional, told=True) if public else None
+            self.homes.parameters.append(Parameter(taker, after, scaler.name, outside))
             cls = self.ctx.m.class_of(taker)
             name = cls.name if cls is not None and kept is not None else getattr(taker.node, "name", "")
             self.unit.review(
@@ -550,6 +555,7 @@ class Finder(Handing):
                     self._tell_state(scaler, place.owner)
                 if place.scope is not None:
                     self._tell_local(scaler, place.scope)
+        self._tell_outside()
         return self.homes
 
     def _tell_local(self, scaler: Scaler, scope: Scope) -> None:

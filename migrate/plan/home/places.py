@@ -38,14 +38,31 @@ class Creation:
     renamed: dict[str, str] = field(default_factory=dict)  # texts of the static scale as they read here
 
 
+@dataclass(frozen=True)
+class Outside:
+    """What becomes of calls that are not in the tree, which do not hand the scaler on: each has to (``required``), or
+    the function does without; ``asked`` is how it says that mixed precision is asked for, where it can."""
+
+    required: bool
+    asked: str = ""
+    told: bool = False  # somebody else says so
+
+
 @dataclass(eq=False)
 class Parameter:
-    """A function takes the scaler behind parameter ``after`` (None: as its last), and its calls hand it on."""
+    """A function takes the scaler behind parameter ``after`` (None: as its last), and its calls hand it on. One that is
+    called from outside of the tree, too, takes it as its last in any case."""
 
     function: Scope
     after: str | None
     name: str
+    outside: Outside | None = None
     calls: dict[ast.Call, str] = field(default_factory=dict)
+
+    @property
+    def behind(self) -> str | None:
+        """The parameter that it is written behind; None: as the last."""
+        return self.after if self.outside is None else None
 
 
 @dataclass(eq=False)
