@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from ..facts.module import Module
@@ -14,6 +14,7 @@ from ..nodes import positional_parameters
 from .arguments import argument, fits
 from .attribute_dicts import has_items_alone, items_are_attributes
 from .found_by_name import ASKS_BY_NAME, LOCATES, is_found
+from .makers import Maker, makers
 from .objects import (
     ELEMENT_KEY,
     NAMESPACES,
@@ -129,6 +130,11 @@ class Calls(Rows):
             of_base = called_name(node.func.value) == "super"
             self._each(self._expr(node.func.value), lambda obj: self._given_back(obj, "" if of_base else name, var))
         self._opaque.append((node, var))
+
+    @cached_property
+    def makers(self) -> Mapping[ast.AST, Maker]:
+        """The functions each call of which gives an optimizer of its own."""
+        return makers(self.m)
 
     def _class_of(self, obj: Obj, var: Var) -> None:
         if obj.kind == "instance":
@@ -297,7 +303,13 @@ class Calls(Rows):
             first = self.m.self_name(self.m.scope_of[callee])
             if first is not None and not unbound(obj):
                 self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
-        self._flow(("r", callee), var)
+        maker = self.makers.get(callee)
+        if maker is None:
+            self._flow(("r", callee), var)
+            return
+        made = Obj("call", node, maker.label)
+        for one in (var, *map(self._expr, maker.inside)):
+            self._add(one, made)
 
     def _apply_apex(self, node: ast.Call, var: Var, name: str) -> None:
         tail = name.split(".")[-1]

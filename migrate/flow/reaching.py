@@ -13,6 +13,7 @@ from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.scopes import Block, Scope
 from ..nodes import walk
+from .objects import UNKNOWN, Obj
 
 _NOT_LEFT = frozenset("autocast no_grad enable_grad set_grad_enabled scale_loss".split())  # they swallow no exception
 _BLOCKS = (ast.With, ast.AsyncWith)
@@ -118,6 +119,18 @@ class Reaching:
             self._itself[given] = any(isinstance(n, ast.Name) and n.id == given.id for n in walk(value))
         return self._itself[given]
 
+    def made_anew(self, given: ast.Name, obj: Obj) -> bool:
+        """Whether an object of what is assigned is one that code which is not here gave back, and may be any that it
+        was handed. ``amp.initialize`` gives back just these."""
+        if obj.kind not in UNKNOWN:
+            return False
+        stmt = self.m.statement(given)
+        value = stmt.value if isinstance(stmt, ast.Assign) else None
+        handed_on = isinstance(value, ast.Call) and called_name(value) == "initialize"
+        if value is None or not handed_on or self.m.defined("initialize"):
+            return True
+        return obj.kind == "path" or (isinstance(obj.key, ast.AST) and self.m.inside(obj.key, value))
+
     def _bound_within(self, bound: _Bound, stmt: ast.stmt) -> bool:
         """Whether the statement of a read binds the name itself other than by what is assigned once all is read."""
         if isinstance(stmt, _LOOPS):
@@ -134,4 +147,9 @@ class Reaching:
     def _set_from_outside(self) -> frozenset[str]:
         """Names of files that functions, or other files, may give something else."""
         named = {name for scope in self.m.scope_of.values() for name in scope.globals}
-        return frozenset(named | {n.attr for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)})
+        stored = (n for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Store) and not self._of_object(n.value))
+        return frozenset(named | {n.attr for n in stored})
+
+    def _of_object(self, owner: ast.expr) -> bool:
+        """Whether an expression is the object of the method that it stands in: no file."""
+        return isinstance(owner, ast.Name) and owner.id == self.m.self_name(self.m.function(owner))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ..facts.bound_anew import bound_anew
@@ -25,7 +25,7 @@ from ..knowledge.apex import of_apex
 from ..nodes import walk
 from .absent import arms
 from .calls import Calls
-from .objects import ELEMENT_KEY, UNKNOWN, Obj, Var, apex
+from .objects import ELEMENT_KEY, Obj, Var, apex
 from .reaching import Reaching
 from .replaced import replaced
 from .rows import pairs_of
@@ -311,7 +311,8 @@ class Values(Calls):
                 self._flow(("e", given), var)
                 if self._reaching.made_of_itself(given):  # code that is not here may hand on what it is handed
                     every = self._name(name, scope)
-                    self._each(("e", given), lambda o: self._flow(every, var) if o.kind in UNKNOWN else None)
+                    anew = partial(self._reaching.made_anew, given)
+                    self._each(("e", given), lambda o: self._flow(every, var) if anew(o) else None)
             case ast.Name(id=name) if made := taken_by_its_maker(self.m, node):
                 self._each(self._name(name, scope), lambda o: None if _is_a(o, made) else self._add(var, o))
             case ast.Name(id=name):

@@ -68,6 +68,12 @@ _STEPS = Patterns("step ?*_step step_?*", exact=True)
 _NO_STEPS = Patterns("get_* set_*", exact=True)
 # Classes that wrap an optimizer and step it.
 OPTIMIZER_WRAPPERS = Patterns("*ahead* *optim* *wrap* *sam *swa*")
+# Classes of optimizers, of torch, Apex and others.
+OPTIMIZERS_MADE = Patterns(
+    "*Adadelta *Adagrad *Adam *AdamW *Adamax *ASGD *NAdam *RAdam *RMSprop *Rprop *SGD SparseAdam *LAMB *LARS *Ranger "
+    "*NovoGrad *AdaBelief *AdaBound *Adafactor *Lion *AdamP *SGDP *DiffGrad *QHAdam *Yogi",
+    but="*_?*",  # functions: `make_adam`
+)
 # Attributes by which wrappers of an optimizer keep it.
 WRAPPED_OPTIMIZERS = frozenset("optimizer _optimizer optim base_optimizer".split())
 SCHEDULERS = Patterns("*sched* *LR *warmup*")

@@ -8,6 +8,7 @@ from ..facts.files import File
 from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale
 from ..units.conditions import Term, reads
+from ..units.order import ON, Order
 from ..units.references import callers_known
 from ..units.unit import Context, Manual, Unit
 from .another_run import in_another_run
@@ -17,6 +18,7 @@ from .home.homes import Finder
 from .home.scaling import class_of
 from .home.there import object_there
 from .plan import Plan
+from .premises.again import initialized_before
 from .regions.made import leave_out_makers, made_in, not_made
 from .regions.marks import Region
 from .schedule import Scaler
@@ -38,10 +40,15 @@ def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
             _check_made(ctx, plan, region, plan.enabled_at[region])
         except Manual as missing:
             finder.restore(before)
-            if region.why != "evaluation" or not (unit.scales or _beside_others(ctx, plan, stmt)):
+            elsewhere = unit.scales or _beside_others(ctx, plan, stmt)
+            another = [] if elsewhere else _on_by_another(ctx, unit, stmt)
+            if region.why != "evaluation" or not (elsewhere or another):
                 raise
             plan.planner.leave_out(region)
             plan.enabled_at.pop(region, None)
+            if another:
+                unit.review(stmt, "APX035", initialized_before(another[0].call))
+                continue
             said = f"{_LEFT_OUT}{missing.message}; to keep the casts, wrap it in torch.autocast"
             unit.review(stmt, "APX031", said)
             plan.uncovered.append((stmt, "APX031", said))
@@ -60,6 +67,14 @@ def _beside_others(ctx: Context, plan: Plan, stmt: ast.stmt) -> bool:
     """Whether a region where nothing trains is one of several, in a function that the program does not call."""
     scope = ctx.m.function(stmt)
     return scope.is_function and not ctx.v.calls[scope.node] and len(plan.planner.regions) > 1
+
+
+def _on_by_another(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[Initialize]:
+    """The ``initialize`` calls of a unit where one of another unit runs ahead of an evaluation, and none of these:
+    whether they left casts on hangs on what the process did before."""
+    others = (init for init in ctx.facts.initializes if init not in unit.initializes)
+    own = any(_runs_ahead(ctx, init, stmt) for init in unit.initializes)
+    return unit.initializes if not own and any(_runs_ahead(ctx, init, stmt) for init in others) else []
 
 
 def _lift(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
@@ -137,6 +152,8 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         if there is not None:
             return there
     if not isinstance(said, str) and said.value is not False:
+        for other in _cases(ctx, unit, stmt, ways=True)[2]:
+            unit.review(stmt, "APX035", initialized_before(other.call))
         return "" if said.value else _bool(said)
     if not isinstance(said, str):
         raise Manual(stmt, "the condition of mixed precision is never true here")
@@ -210,28 +227,55 @@ def _objects(site: object) -> frozenset[object]:
 def _said(ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False) -> Term | str:
     """The unit's condition as the function of ``stmt`` can say it, without what already holds there; ``ways``: also
     where several ways lead to an ``initialize``, each under conditions of its own."""
+    cases, unsaid, _ = _cases(ctx, unit, stmt, ways=ways)
+    return next(iter(unsaid.values())) if unsaid else either(cases)
+
+
+def _cases(
+    ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False
+) -> tuple[list[list[Term]], dict[Initialize, str], list[Initialize]]:
+    """The ways in which casts may be on by the time of ``stmt``, each with its conditions; the ``initialize`` calls of
+    which it cannot say them; and, not among these, such that only another part of the process runs, where one runs
+    ahead of it in any case."""
     scope = ctx.m.function(stmt)
+    awake = _awake(ctx, unit, scope)
+    found = {init: _cases_of(ctx, unit, init, stmt, ways) for init in awake}
+    unsaid = {init: said for init, said in found.items() if isinstance(said, str)}
+    others: list[Initialize] = []
+    if unsaid and any(_runs_ahead(ctx, init, stmt) for init in awake if init not in unsaid):
+        others = [init for init in unsaid if not _runs_ahead(ctx, init, stmt)]
+    cases = [one for said in found.values() if not isinstance(said, str) for one in said]
+    return cases, {init: said for init, said in unsaid.items() if init not in others}, others
+
+
+def _runs_ahead(ctx: Context, init: Initialize, stmt: ast.stmt) -> bool:
+    """Whether the function of ``stmt`` runs an ``initialize`` ahead of it, in any case."""
+    order = Order(ctx, Unit(0, [init], []))
+    return order.switches(ctx.m.function(stmt).node) and order.states(stmt) == {ON}
+
+
+def _cases_of(ctx: Context, unit: Unit, init: Initialize, stmt: ast.stmt, ways: bool) -> list[list[Term]] | str:
+    scope = ctx.m.function(stmt)
+    init = _weakest(ctx, unit, init, scope)
+    above = set(ctx.m.ancestors(stmt))
+    try:
+        several = ways and ctx.m.function(init.call) is not scope
+        every = guard_cases(ctx, unit, init, scope) if several else [guards(ctx, unit, init, None, scope)]
+    except Manual as missing:  # its callers disagree
+        own = guards(ctx, unit, init, None, ctx.m.function(init.call))
+        return next((term.text for _, term in own if term.value is None), missing.message)
     cases: list[list[Term]] = []
-    for init in _awake(ctx, unit, scope):
-        init = _weakest(ctx, unit, init, scope)
-        above = set(ctx.m.ancestors(stmt))
-        try:
-            several = ways and ctx.m.function(init.call) is not scope
-            every = guard_cases(ctx, unit, init, scope) if several else [guards(ctx, unit, init, None, scope)]
-        except Manual as missing:  # its callers disagree
-            own = guards(ctx, unit, init, None, ctx.m.function(init.call))
-            return next((term.text for _, term in own if term.value is None), missing.message)
-        for one in every:
-            sources = [
-                (expr, term)
-                for expr, term in one
-                if not (ctx.m.parent.get(expr) in above and isinstance(ctx.m.parent[expr], ast.If))
-            ]
-            said = terms_there(ctx, sources, scope)
-            if isinstance(said, str):
-                return said
-            cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
-    return either(cases)
+    for one in every:
+        sources = [
+            (expr, term)
+            for expr, term in one
+            if not (ctx.m.parent.get(expr) in above and isinstance(ctx.m.parent[expr], ast.If))
+        ]
+        said = terms_there(ctx, sources, scope)
+        if isinstance(said, str):
+            return said
+        cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
+    return cases
 
 
 def _weakest(ctx: Context, unit: Unit, init: Initialize, there: Scope) -> Initialize:

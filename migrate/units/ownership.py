@@ -7,13 +7,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ..facts.scopes import Scope
+from ..flow.arguments import argument
 from ..flow.objects import Obj
-from ..nodes import children, walk
+from ..nodes import children, positional_parameters, walk
 from .unit import Context
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Given = dict[str, ast.expr]  # what a call hands a function, by the names of its parameters
+
+
+@dataclass(frozen=True)
+class _Model:
+    """What a model may be, where names of parameters mean what a call hands by them."""
+
+    held: frozenset[Obj]
+    given: _Given
+
+    def may_be(self, ctx: Context, base: ast.expr) -> bool:
+        return bool(ctx.v.of(_meant(base, self.given)) & self.held)
 
 
 def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
@@ -71,9 +85,10 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
         if obj.kind == "call" and isinstance(obj.key, ast.Call):
             if any(isinstance(x, _COMPREHENSIONS) for x in ctx.m.ancestors(obj.key)):
                 return None  # one of many, each with a model of its own
-            for node in said_of(ctx, obj.key):
+            made = [(node, given) for one, given in _constructed(ctx, obj.key) for node in said_of(ctx, one)]
+            for node, given in made:
                 if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
-                    base = node.value
+                    base = _meant(node.value, given)
                     if (text := _own_attribute(ctx, base, scope)) and owns_all(ctx, optimizers, base):
                         return text
                     if not isinstance(base, ast.Name):
@@ -121,20 +136,46 @@ def said_of(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
                 todo.append((value, depth + 1))
 
 
+def _constructed(ctx: Context, call: ast.Call) -> list[tuple[ast.Call, _Given]]:
+    """The calls that make what a call gives: itself, or those of a function that makes an optimizer whenever it is
+    called, with what this call hands it."""
+    found: list[tuple[ast.Call, _Given]] = []
+    for function in ctx.v.callees(call):
+        maker = ctx.v.makers.get(function)
+        for one in maker.inside if maker is not None else ():
+            if ctx.m.function(one).node is not function or not isinstance(function, ast.FunctionDef):
+                return [(call, {})]
+            scope = ctx.m.scope_of[function]
+            names = positional_parameters(function)[1 if ctx.m.self_name(scope) is not None else 0 :]
+            each = ((name, argument(call, number, name)) for number, name in enumerate(names))
+            kept = {name: value for name, value in each if value is not None and not ctx.m.bindings(name, scope)}
+            found.append((one, kept))
+    return found or [(call, {})]
+
+
+def _meant(base: ast.expr, given: _Given) -> ast.expr:
+    """What a function is handed by the name of a parameter."""
+    return given.get(base.id, base) if isinstance(base, ast.Name) else base
+
+
 def _from_all(ctx: Context, call: ast.Call, model: frozenset[Obj]) -> bool:
+    return all(_from_all_of(ctx, one, model, given) for one, given in _constructed(ctx, call))
+
+
+def _from_all_of(ctx: Context, call: ast.Call, model: frozenset[Obj], given: _Given) -> bool:
     source = next((k.value for k in call.keywords if k.arg in ("params", "parameters")), None)
     if source is None:
         source = call.args[0] if call.args else None
-    return source is not None and _covers(ctx, source, model, 0)
+    return source is not None and _covers(ctx, source, _Model(model, given), 0)
 
 
-def _covers(ctx: Context, expr: ast.expr, model: frozenset[Obj], depth: int) -> bool:
+def _covers(ctx: Context, expr: ast.expr, model: _Model, depth: int) -> bool:
     """Whether an expression gives all parameters of ``model`` (and of nothing else)."""
     if depth > 4:
         return False
     match expr:
         case ast.Call(func=ast.Attribute(value=base, attr="parameters")):
-            return bool(ctx.v.of(base) & model)
+            return model.may_be(ctx, base)
         case ast.Call(func=ast.Name(id="filter"), args=[test, source]):
             return _only_trainable(test) and _covers(ctx, source, model, depth + 1)
         case ast.Call(func=ast.Name(id="list" | "tuple"), args=[source]):
@@ -153,7 +194,7 @@ def _covers(ctx: Context, expr: ast.expr, model: frozenset[Obj], depth: int) -> 
             return False
 
 
-def _groups(ctx: Context, groups: list[ast.expr], model: frozenset[Obj], depth: int) -> bool:
+def _groups(ctx: Context, groups: list[ast.expr], model: _Model, depth: int) -> bool:
     """Parameter groups: one that holds all, or two filtered by a condition and its opposite."""
     sources: list[ast.expr] = []
     for group in groups:
@@ -180,7 +221,7 @@ def _groups(ctx: Context, groups: list[ast.expr], model: frozenset[Obj], depth: 
     return first == second and negated != other
 
 
-def _half(ctx: Context, expr: ast.expr, model: frozenset[Obj]) -> tuple[str, bool] | None:
+def _half(ctx: Context, expr: ast.expr, model: _Model) -> tuple[str, bool] | None:
     """The condition (and whether it is negated) of ``[p for n, p in model.named_parameters() if …]``."""
     if not isinstance(expr, (ast.ListComp, ast.GeneratorExp)) or len(expr.generators) != 1:
         return None
@@ -195,10 +236,10 @@ def _half(ctx: Context, expr: ast.expr, model: frozenset[Obj]) -> tuple[str, boo
     return ast.dump(test), False
 
 
-def _named(ctx: Context, expr: ast.expr, model: frozenset[Obj], depth: int) -> bool:
+def _named(ctx: Context, expr: ast.expr, model: _Model, depth: int) -> bool:
     match expr:
         case ast.Call(func=ast.Attribute(value=base, attr="named_parameters")):
-            return bool(ctx.v.of(base) & model)
+            return model.may_be(ctx, base)
         case ast.Call(func=ast.Name(id="list"), args=[source]) if depth < 3:
             return _named(ctx, source, model, depth + 1)
         case ast.Name() if depth < 3:
@@ -245,8 +286,13 @@ def sources(ctx: Context, optimizer: Obj) -> list[ast.expr]:
     """Modules all of whose parameters an optimizer is made from, as its own call (and names in it) say."""
     if optimizer.kind != "call" or not isinstance(optimizer.key, ast.Call):
         return []
+    made = _constructed(ctx, optimizer.key)
+    return [_meant(base, given) for one, given in made for base in _sources(ctx, one)]
+
+
+def _sources(ctx: Context, call: ast.Call) -> list[ast.expr]:
     found: list[ast.expr] = []
-    todo: list[ast.AST] = [*optimizer.key.args, *(k.value for k in optimizer.key.keywords)]
+    todo: list[ast.AST] = [*call.args, *(k.value for k in call.keywords)]
     seen: set[ast.AST] = set()
     while todo:
         at = todo.pop()

@@ -340,6 +340,26 @@ HOLDS = {
     ),
     "a parameter that is given something": ("def f(x):\n    x = B()\n    ask(x)\nf(A())", "B()"),
     "what unknown code makes of itself": ("x = A()\nx = wrap(x)\nask(x)", "A(), wrap()"),
+    "not what is made of what is handed on": (
+        "from apex import amp\nm, x = M(), A()\nm, x = amp.initialize(m, x)\nask(x)\nx = B(x)",
+        "A()",
+    ),
+    "but by unknown code of that name": (
+        "x = A()\nx = engine.initialize(x)\nask(x)\nx = B(x)",
+        "A(), B(), initialize()",
+    ),
+    "and by what is called within": (
+        "from apex import amp\nm, x = M(), A()\nm, x = amp.initialize(m, wrap(x))\nask(x)\nx = B(x)",
+        "A(), B(), wrap()",
+    ),
+    "a name that objects have, too": (
+        "class C:\n    def f(self):\n        self.x = A()\nx = B()\nx = D(x)\nask(x)",
+        "B(), D()",
+    ),
+    "a name of a file that is set from outside": (
+        "class C:\n    def f(self, m):\n        m.x = A()\nx = B()\nx = D(x)\nask(x)",
+        "B(), D()",
+    ),
     "the test of a loop": ("x = A()\nx = B()\nwhile ask(x):\n    x = A()", "A(), B()"),
     "in a walrus": ("x = A()\nx = B()\nif (x := A()) and ask(x):\n    pass", "A(), B()"),
     "or in a round before": (

@@ -166,3 +166,65 @@ def test_a_network_that_is_initialized_under_a_condition_more(between: str, cond
     text = (result.new_text or "").partition("def step")[0]
     assert (f"dtype=torch.float16, enabled={enabled}" in text) is bool(enabled)
     assert text.count("autocast(") == bool(enabled)
+
+
+ONE_PROCESS = """\
+import torch
+import torch.nn.functional as F
+from apex import amp
+from options import read
+
+
+def train(cfg):
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    mixed = cfg.dtype == "float16"
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1" if mixed else "O0")
+    for x, y in cfg.data:
+        loss = F.mse_loss(net(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+    return net
+
+
+def score(net, data):
+    with torch.no_grad():
+        return sum(float(F.mse_loss(net(x), y)) for x, y in data)
+
+
+def evaluate(cfg):
+    net = torch.nn.Linear(4, 1)
+    mixed = cfg.dtype == "float16"
+    SWITCH
+    return score(net, cfg.data)
+
+
+def run(name):
+    cfg = read(name)
+    net = train(cfg)
+    return score(net, cfg.data)
+
+
+def main():
+    run("train.yaml")
+    evaluate(read("test.yaml"))
+    run("finetune.yaml")
+
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "switch", ["handle = amp.init(enabled=mixed)", 'net = amp.initialize(net, opt_level="O1" if mixed else "O0")']
+)
+def test_what_another_part_of_the_process_left_on_is_named(switch: str) -> None:
+    """An evaluation behind a training is on as that training is, whatever ran before; that is told."""
+    result = migrate_module(ONE_PROCESS.replace("SWITCH", switch), Settings())
+    text = result.new_text or ""
+    assert 'enabled=cfg.dtype == "float16"):\n        return score(net, cfg.data)' in text
+    assert "enabled=mixed):\n        return score(net, cfg.data)" in text
+    assert any("Apex before" in one.message for one in result.findings)
+    assert {str(unit.applicability.value) for unit in result.units} == {"review"}

@@ -278,7 +278,10 @@ class Evaluator:
                 self._new_option(expr, table, asked, "enabled")
             ):
                 return ("k", True)  # `switched_by` asks for it, too
-        return self._results.of(state, expr, facts)
+        term = self._results.of(state, expr, facts)
+        if term[0] == "obj" and len(term[1]) > 1:  # what a function hands back is more than what this call of it gives
+            return ("obj", term[1] & self.naming.keys(expr) or term[1])
+        return term
 
     def _text(self, state: State, expr: ast.JoinedStr, facts: Facts) -> Term:
         parts = [self.value(state, x, facts) for x in expr.values]

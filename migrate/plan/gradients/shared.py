@@ -85,6 +85,8 @@ class Taken:
                     return
                 continue
             assert one.step is not None
+            if one.step.stmt is event.step.stmt and self._cleared_by_itself(event.step.stmt):
+                continue
             tops = common(self.ctx, one.step.stmt, event.step.stmt)
             if tops is not None and self._clears_between(*tops):
                 owner = self.ctx.m.block(tops[0]).owner
@@ -92,14 +94,31 @@ class Taken:
             else:
                 yield one
 
-    def _clears_between(self, first: ast.stmt, last: ast.stmt) -> bool:
-        """Whether gradients are cleared from one statement of a block on, ahead of another."""
-        block, at = self.ctx.m.place[first]
+    def _cleared_by_itself(self, step: ast.stmt) -> bool:
+        """Whether a function clears gradients with each backward that a step stands behind: then it does so from one
+        call of it to the next, ``fit(model, first)`` and then ``fit(model, second)``. What is cleared at times only
+        leaves gradients behind, which the next one would take over with the scale of another scaler."""
+        m = self.ctx.m
+        for stmt in m.spine(step):
+            block = m.block(stmt)
+            clearing = self._counted(block)[-1] - clears(stmt)
+            if clearing and any(m.inside(call, one) for one in block.body for call in m.calls("backward")):
+                return True
+        return False
+
+    def _counted(self, block: Block) -> list[int]:
+        """How many statements of a block clear gradients, ahead of each of them and in all."""
         if block not in self._cleared:
             self._cleared[block] = counted = [0]
             for stmt in block.body:
                 counted.append(counted[-1] + clears(stmt))
-        return self._cleared[block][self.ctx.m.index(last)] > self._cleared[block][at]
+        return self._cleared[block]
+
+    def _clears_between(self, first: ast.stmt, last: ast.stmt) -> bool:
+        """Whether gradients are cleared from one statement of a block on, ahead of another."""
+        block, at = self.ctx.m.place[first]
+        counted = self._counted(block)
+        return counted[self.ctx.m.index(last)] > counted[at]
 
     def _place(self, event: Event) -> tuple[Scope, int]:
         return self.ctx.m.function(event.node), self.ctx.m.start(event.node)

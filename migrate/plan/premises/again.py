@@ -40,13 +40,16 @@ def review_runs_again(ctx: Context, unit: Unit) -> None:
                 break
         else:
             if (other := _another_before(ctx, init)) is not None:
-                unit.review(
-                    init.call,
-                    "APX035",
-                    f"line {other.lineno} may have initialized Apex before, under another condition: its casts were "
-                    "on then for all that ran later in the process; what says no here ran under them all the same, and "
-                    "runs in float32 now",
-                )
+                unit.review(init.call, "APX035", initialized_before(other))
+
+
+def initialized_before(other: ast.Call) -> str:
+    """What is said where an ``initialize`` elsewhere may have run before."""
+    return (
+        f"line {other.lineno} may have initialized Apex before, under another condition: its casts were "
+        "on then for all that ran later in the process; what says no here ran under them all the same, and "
+        "runs in float32 now"
+    )
 
 
 def _another_before(ctx: Context, init: Initialize) -> ast.Call | None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from textwrap import dedent
 
 import pytest
 
+from migrate.engine import migrate_module
+from migrate.model import Settings
 from migrate.plan.blocks import common, exclusive
 from migrate.plan.gradients.exits import clears
 from migrate.plan.gradients.shared import Taken
@@ -121,3 +124,65 @@ def test_another_backward_gives_other_gradients() -> None:
     taken.forget(steps[0].objects)
     assert not taken.of(steps[0].objects)
     taken.check(steps[1])
+
+
+TWICE = """\
+import torch
+from apex import amp
+
+def fit(model, optimizer, batches):
+    for x in batches:
+        loss = model(x).pow(2).mean()
+BODY
+
+def main(batches):
+    model = torch.nn.Linear(3, 4)
+    one = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, one = amp.initialize(model, one)
+    fit(model, one, batches)
+    two = torch.optim.SGD(model.parameters(), lr=0.01)
+    model, two = amp.initialize(model, two)
+    fit(model, two, batches)
+"""
+BACKWARD = "        with amp.scale_loss(loss, optimizer) as scaled:\n            scaled.backward()\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"        optimizer.zero_grad()\n{BACKWARD}        optimizer.step()\n",
+        f"{BACKWARD}        optimizer.step()\n        optimizer.zero_grad()\n",
+    ],
+)
+def test_a_function_that_trains_with_one_and_then_with_the_other(body: str) -> None:
+    result = migrate_module(TWICE.replace("BODY", body), Settings())
+    assert [unit.applicability.value for unit in result.units] == ["safe"]
+
+
+@pytest.mark.parametrize("second", ["two", "one"])
+def test_gradients_that_the_other_would_take_over(second: str) -> None:
+    body = f"{BACKWARD}        if x.last:\n            optimizer.step()\n            optimizer.zero_grad()\n"
+    text = TWICE.replace("BODY", body).replace("two", second)
+    result = migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == ["manual"]
+
+
+def test_a_function_that_steps_one_and_then_the_other() -> None:
+    text = """
+        import torch
+        from apex import amp
+        model = torch.nn.Linear(3, 4)
+        one, two = torch.optim.SGD(model.parameters(), lr=0.1), torch.optim.Adam(model.parameters(), lr=0.1)
+        model, (one, two) = amp.initialize(model, [one, two])
+        def step(optimizer):
+            optimizer.step()
+        for x in batches:
+            model.zero_grad()
+            with amp.scale_loss(model(x).mean(), [one, two]) as scaled:
+                scaled.backward()
+            step(one)
+            step(two)
+    """
+    result = migrate_module(dedent(text), Settings())
+    assert result.new_text is None
+    assert any("belongs to two optimizers" in one.message for one in result.findings)
