@@ -49,7 +49,8 @@ def still_fits(files: Sequence[FileText], new: Sequence[str]) -> bool:
     """Whether a program without units finds in the ``new`` texts of its files all that it takes from them, and
     functions with the parameters that they had."""
     before, after = _modules(files, new)
-    return _all_there(before, after) and _headers(after) == _headers(before)
+    packages = [file.name.rpartition("/")[2] == "__init__.py" for file in files]
+    return _all_there(before, after) and _stars_fit(before, after, packages) and _headers(after) == _headers(before)
 
 
 def _modules(files: Sequence[FileText], new: Sequence[str]) -> tuple[Module, Module]:
@@ -60,6 +61,18 @@ def _modules(files: Sequence[FileText], new: Sequence[str]) -> tuple[Module, Mod
 def _all_there(before: Module, after: Module) -> bool:
     """Whether no name is missing that one file takes from another and that was there."""
     return set(after.missing) <= set(before.missing)
+
+
+def _stars_fit(before: Module, after: Module, packages: Sequence[bool]) -> bool:
+    """Whether what a file takes by a star is still there: all that is defined, where it is a package that hands it on,
+    else what the file reads."""
+    for mine, theirs, package in zip(before.files, after.files, packages, strict=True):
+        read = {node.id for node in before.all(ast.Name) if mine.scope.stars and before.file(node) is mine}
+        for old, new in zip(mine.scope.stars, theirs.scope.stars, strict=False):
+            gone = {name for name in old.names - new.names if before.stores(name, old) and not name.startswith("_")}
+            if gone if package else gone & read:
+                return False
+    return True
 
 
 def _headers(m: Module) -> Counter[tuple[str, str]]:

@@ -68,6 +68,14 @@ def _migrated(folder: Path, files: dict[str, str]) -> tuple[dict[str, str], list
     return texts, list(grades.values()), said
 
 
+def test_a_name_that_a_star_hands_on_stays(tmp_path: Path) -> None:
+    """The file with the star is a program of its own, beside that which trains."""
+    files = {"setup.py": SETUP, "fastlib/precision.py": PRECISION, "fastlib/loop.py": LOOP}
+    texts, grades, _ = _migrated(tmp_path, files | {"fastlib/__init__.py": "from .precision import *\n"})
+    assert grades == [Applicability.SAFE]
+    assert texts["fastlib/precision.py"] == "has_apex = True\n"
+
+
 def test_a_name_that_all_lists_stays(tmp_path: Path) -> None:
     files = {"fastlib/__init__.py": LISTED, "fastlib/precision.py": PRECISION, "fastlib/loop.py": LOOP}
     for name, more in (("bare", {}), ("installed", {"setup.py": SETUP}), ("run", {"train.py": "import fastlib\n"})):
