@@ -25,9 +25,13 @@ def _add_torch_to(body: list[ast.stmt], work: Work) -> None:
         work.draft.before(near[0], "import torch")
         work.note(None, ID, near[0], "import torch is added")
     elif top:
-        live = [s for s in top if not work.draft.gone(s)]
-        anchor = (live or top)[-1]
-        work.draft.after(anchor, "import torch")
+        live = [s for s in top if not work.draft.gone(s)] or top
+        outside = [s for s in live if not (isinstance(s, ast.ImportFrom) and s.level)]
+        anchor = outside[-1] if outside else live[0]
+        if outside:
+            work.draft.after(anchor, "import torch")
+        else:  # all of them are of the file's own package, which comes last
+            work.draft.before(anchor, "import torch", "")
         work.note(None, ID, anchor, "import torch is added")
     else:
         first = body[0]
