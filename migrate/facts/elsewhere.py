@@ -583,7 +583,7 @@ def _several(classes: Iterable[_Class], functions: Iterable[_Function], found: C
         forward = cls.methods.get("forward")
         if forward.many if forward is not None else any(base in found for base in cls.bases):
             yield cls.name
-    yield from (one.name for one in functions if _gives_back(one, found))
+    yield from (one.name for one in functions if _gives_back(one, found, layers=False))
 
 
 def _modules(bases: Iterable[str], networks: Collection[str]) -> bool:
@@ -615,9 +615,10 @@ def _may_give_back(function: _Function, networks: frozenset[str], plain: frozens
     return False
 
 
-def _gives_back(function: _Function, networks: Collection[str]) -> bool:
-    made = _made(function, networks)
-    return any(makes(name, networks) if called else name in made for name, called in function.returned)
+def _gives_back(function: _Function, networks: Collection[str], layers: bool = True) -> bool:
+    """Whether a function gives back one of these networks, or one of torch's ``layers``."""
+    made = _made(function, networks, layers)
+    return any(makes(name, networks, layers) if called else name in made for name, called in function.returned)
 
 
 def _running(
@@ -823,9 +824,9 @@ def _applied(function: _Function) -> frozenset[tuple[int, str]]:
     return frozenset((n, name) for n, name in others if _runs(function, frozenset({name}), ()))
 
 
-def _made(function: _Function, networks: Collection[str]) -> frozenset[str]:
+def _made(function: _Function, networks: Collection[str], layers: bool = True) -> frozenset[str]:
     """The names of a function that hold a network which it makes."""
-    return frozenset(name for name, maker in (*function.given, *function.filled) if makes(maker, networks))
+    return frozenset(name for name, maker in (*function.given, *function.filled) if makes(maker, networks, layers))
 
 
 def _held(cls: _Class, networks: frozenset[str], plain: Collection[str]) -> frozenset[str]:

@@ -50,9 +50,9 @@ def of_layers(maker: str) -> bool:
     return _LOADED.fullmatch(maker) is not None
 
 
-def makes(maker: str, networks: Collection[str]) -> bool:
-    """Whether what is called so makes a network, one of these or one of layers."""
-    return maker in networks or maker.rpartition(".")[2] in networks or of_layers(maker)
+def makes(maker: str, networks: Collection[str], layers: bool = True) -> bool:
+    """Whether what is called so makes a network, one of these or (``layers``) one of layers."""
+    return maker in networks or maker.rpartition(".")[2] in networks or (layers and of_layers(maker))
 
 
 def kept_by_file(text: str) -> Pairs:

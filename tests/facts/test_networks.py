@@ -410,6 +410,9 @@ def build():
 
 def test_networks_whose_result_is_no_tensor() -> None:
     assert elsewhere([outline(MANY)]).several == {"Fields", "Derived", "Levels", "Heads", "build"}
+    layers = "def make(width):\n    return nn.Sequential(nn.Linear(5, width), nn.Linear(width, 3)).cuda()\n"
+    known = elsewhere([outline(layers)])
+    assert "make" in known.networks and not known.several
 
 
 def test_what_asks_whether_it_has_a_tensor_may_be_handed_something_else() -> None:
