@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.once import once_each
 from ..facts.scopes import Scope
 from ..flow.objects import Obj
 from ..nodes import walk
@@ -28,13 +29,16 @@ def never_trained(ctx: Context, order: Order, step: ast.Call, optimizers: frozen
         holder = holder.value
     if not isinstance(holder, ast.Name) or holder is step.func.value:
         return False
+    if not _made_here(ctx, scope, holder):
+        return False
     classes = {obj.key for obj in ctx.v.of(holder) if obj.kind == "instance"}
     plain = all(isinstance(cls, ast.ClassDef) and _own_to_each(ctx, cls) for cls in classes)
-    if not classes or not plain or len(classes) < len(ctx.v.of(holder)) or not _made_here(ctx, scope, holder):
+    if not classes or not plain or len(classes) < len(ctx.v.of(holder)):
         return False
     return all(_made_with(ctx, classes, obj) for obj in optimizers)
 
 
+@once_each
 def _own_to_each(ctx: Context, cls: ast.ClassDef) -> bool:
     """Whether objects of a class share nothing that their methods set."""
     order = [one for one in ctx.v.order(cls) if isinstance(one, ast.ClassDef)]
