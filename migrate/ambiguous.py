@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -34,7 +35,8 @@ def unclear_imports(results: Sequence[FileResult], selection: Selection, imports
 
 def _imported(location: str) -> Iterator[tuple[str, int]]:
     """The modules that a file imports, by the names as they are written, with the lines."""
-    with suppress(OSError, SyntaxError, ValueError, RecursionError):
+    with suppress(OSError, SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the file's own
         for node in ast.walk(ast.parse(read(location))):
             match node:
                 case ast.ImportFrom(module=module, level=level):

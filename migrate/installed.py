@@ -28,7 +28,7 @@ _OF_SOURCES = ("src", "lib", "python")  # folders of a project that hold its pac
 
 def importable(program: Collection[str], above: Collection[str]) -> dict[str, Importable]:
     """Who may import names from the files of a program, beside the tree; ``above`` are those that run them."""
-    run = any(_run_by_itself(one) or not _packaged(one) for one in {*program, *above})
+    run: bool | None = None  # whether the tree runs the package: all of these files are read for that
     installs: dict[str, bool] = {}
     found: dict[str, Importable] = {}
     for location in program:
@@ -40,6 +40,8 @@ def importable(program: Collection[str], above: Collection[str]) -> dict[str, Im
         elif installs[top]:
             found[location] = Importable.ALL
         else:
+            if run is None:
+                run = any(_run_by_itself(one) or not _packaged(one) for one in {*program, *above})
             found[location] = Importable.NOWHERE if run else Importable.LISTED
     return found
 

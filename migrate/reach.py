@@ -357,10 +357,7 @@ def _may_mean(dotted: str, location: str) -> bool:
 def _near_by(module: str, folder: str, names: Collection[str]) -> bool:
     """Whether a module (or package) lies in a folder of one of these names, beside ``folder`` or one above it, or one
     further down."""
-    home = os.path.dirname(module)
-    if os.path.basename(module) == "__init__.py":
-        home = os.path.dirname(home)
-    around, name = os.path.split(home)
+    around, name = os.path.split(_home(module))
     return name in names and any(_inside(folder, one) for one in (around, os.path.dirname(around)))
 
 
@@ -369,15 +366,18 @@ def _inside(folder: str, outer: str) -> bool:
 
 
 def _near(one: str, other: str) -> bool:
-    return one == other or one.startswith(other + os.sep) or other.startswith(one + os.sep)
+    return _inside(one, other) or _inside(other, one)
 
 
 def _above(module: str, folder: str) -> bool:
     """Whether a module (or package) lies in ``folder`` or in one above it."""
+    return _inside(folder, _home(module))
+
+
+def _home(module: str) -> str:
+    """The folder that a module (or package) is found in."""
     home = os.path.dirname(module)
-    if os.path.basename(module) == "__init__.py":
-        home = os.path.dirname(home)
-    return _inside(folder, home)
+    return os.path.dirname(home) if os.path.basename(module) == "__init__.py" else home
 
 
 def _begun(location: str, words: int) -> str:

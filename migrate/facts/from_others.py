@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
+from ..knowledge.apex import ONLY_AMP_OF_APEX
 from .module import Module
 from .sites import Facts
-
-_ONLY_APEX_HAS = frozenset(("initialize", "scale_loss", "master_params"))
 
 
 def amp_of_others(m: Module, facts: Facts, own: Sequence[Collection[str]]) -> list[ast.Name]:
@@ -18,7 +17,7 @@ def amp_of_others(m: Module, facts: Facts, own: Sequence[Collection[str]]) -> li
         name
         for name in (m.named("amp") if own else ())
         if isinstance(above := m.parent[name], ast.Attribute)
-        and above.attr in _ONLY_APEX_HAS
+        and above.attr in ONLY_AMP_OF_APEX
         and above not in facts.uses
         and name not in facts.uses
         and _given(m, name, own[m.file(name).number])

@@ -6,18 +6,17 @@ import ast
 from collections.abc import Container
 
 from ..flow.values import Values
+from ..knowledge.apex import ONLY_AMP_OF_APEX
 from .module import Module
-
-_CALLED = frozenset({"initialize", "scale_loss", "master_params"})  # torch's own amp has none of these
 
 
 def strays(m: Module, v: Values, known: Container[ast.expr]) -> list[ast.Call]:
     """``amp.scale_loss(…)`` and ``self.amp.scale_loss(…)``, where ``known`` uses of Apex do not name it."""
     found: list[ast.Call] = []
-    for call in (one for name in sorted(_CALLED) for one in m.calls(name)):
+    for call in (one for name in sorted(ONLY_AMP_OF_APEX) for one in m.calls(name)):
         match call.func:
             case ast.Attribute(value=ast.Name(id="amp") as amp):
-                mine = never_bound(m, amp)
+                mine = _never_bound(m, amp)
             case ast.Attribute(value=ast.Attribute(attr="amp", value=ast.Name(id=base)) as amp):
                 made = any(one.kind in ("call", "instance") for one in v.of(amp))  # by a class of somebody else's
                 mine = not (made or v.callees(call) or any(isinstance(d, ast.alias) for d in m.declared(base)))
@@ -28,7 +27,7 @@ def strays(m: Module, v: Values, known: Container[ast.expr]) -> list[ast.Call]:
     return m.in_order(found)
 
 
-def never_bound(m: Module, name: ast.Name) -> bool:
+def _never_bound(m: Module, name: ast.Name) -> bool:
     """Whether nothing in its file gives a name a value, as far as that is written."""
     scope = m.scope(name)
     stars = any(a.name == "*" for stmt in m.all(ast.ImportFrom) if m.file(stmt) is m.file(name) for a in stmt.names)

@@ -6,8 +6,10 @@ from __future__ import annotations
 CASTS = frozenset("float_function half_function disable_casts".split())
 # Registrations of functions of others.
 REGISTRATIONS = frozenset("register_half_function register_float_function register_promote_function".split())
+# What torch's own amp has not.
+ONLY_AMP_OF_APEX = frozenset("initialize scale_loss master_params".split())
 # What of apex.amp a rule resolves.
-RESOLVED = frozenset("initialize scale_loss master_params".split()) | CASTS | REGISTRATIONS
+RESOLVED = ONLY_AMP_OF_APEX | CASTS | REGISTRATIONS
 # What `from apex.fp16_utils import *` brings in.
 FP16_UTILS = frozenset(
     "BN_convert_float network_to_half prep_param_lists model_grads_to_master_grads master_params_to_model_params "

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.scopes import Scope
 from ..plan.looked_into import items_by_key
+from ..units.available import Key
 from ..units.unit import Context
 
 
@@ -26,10 +28,14 @@ def tried_and_read(ctx: Context, holder: ast.Try) -> bool:
         for alias in stmt.names if stmt in ctx.facts.imports else ():  # type: ignore[attr-defined]
             name = alias.asname or alias.name.split(".")[0]
             home = m.binding_scope(name, m.scope(stmt))
-            copies = ((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))
-            if any(m.loads(called, scope) for scope, called in ((home, name), *copies)):
+            if any(m.loads(called, scope) for scope, called in known_as(ctx, home, name)):
                 return True
     return False
+
+
+def known_as(ctx: Context, home: Scope | None, name: str) -> set[Key]:
+    """A name, and what files that take it call it."""
+    return {(home, name), *((c.scope, c.name) for c in ctx.m.copied if (c.source, c.original) == (home, name))}
 
 
 def _kept_unasked(ctx: Context, stmt: ast.stmt) -> bool:

@@ -27,7 +27,7 @@ from ..units.available import Key, taken_unasked, unasked
 from ..units.public import handed_on, listed, serves_nobody
 from ..units.unit import Context
 from .apex_asked import about, apex_tests, asking_parts, fold_test
-from .apex_told import reports, tried_and_read
+from .apex_told import known_as, reports, tried_and_read
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in, told_beside
 from .common import Stage, Work
 from .import_torch import add_torch
@@ -385,8 +385,7 @@ def _needed(
         return True  # what is said of those readers speaks of this import
     if not local and (ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name)):
         return True
-    keys = {(home, name), *((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))}
-    for node in (one for home, called in keys for one in m.loads(called, home)):
+    for node in (one for home, called in known_as(ctx, home, name) for one in m.loads(called, home)):
         if id(node) not in tests and not work.draft.gone(node):
             if import_of(m, node) in (None, alias):  # in a handler another library may have the name
                 return True

@@ -131,9 +131,11 @@ def _of_parts(dotted: str) -> bool:
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     found: list[tuple[ast.AST, str]] = []
     for stmt, names in ctx.facts.imports.items():
-        for name in names if not reports(ctx, stmt) else ():
+        if reports(ctx, stmt):
+            found.append((stmt, "reported"))
+            continue
+        for name in names:
             found.append((stmt, _served(ctx, work) if name == "apex" else _imported(ctx, work, name)))
-        found += [(stmt, "reported")] if reports(ctx, stmt) else []
     if work.sites is not None and any(name.endswith(".*") for names in ctx.facts.imports.values() for name in names):
         found += [(n, "star") for n in ctx.m.all(ast.Name) if n.id in BY_STAR and _unbound(ctx, n)]
     held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
@@ -141,8 +143,7 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
     found += [(use, _instead(ctx, use) if work.flags and d in AMP else d) for use, d in uses]
     found += [(name, "spelled") for name in (*ctx.facts.spelled, *natives(ctx))]
-    others = amp_of_others(ctx.m, ctx.facts, ctx.own)
-    found += [(name, "handed") for name in others]
+    found += [(name, "handed") for name in amp_of_others(ctx.m, ctx.facts, ctx.own)]
     found += [(call, "stray") for call in strays(ctx.m, ctx.v, ctx.facts.uses)]
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,11 @@ def test_one_alone_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     said = _said(tmp_path, capsys)
     assert "may be" not in said
     assert "2 to change" in said
+
+
+def test_what_python_has_to_say_of_the_file_is_not_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = TRAIN + "\n\nDIGITS = '\\d+'\n"
+    tree(tmp_path, {"tools/train.py": text, "lib/helpers.py": HELPERS, "src/helpers.py": HELPERS})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "line 7: `helpers` may be" in _said(tmp_path, capsys)

@@ -39,8 +39,9 @@ class Arguments:
             names = positional_parameters(callee)
             names = self._partial(state, frame, call, names, facts)
             names = self._receiver(state, frame, call, names, facts)
-            self._unsaid(state, frame, call, names, callee.args, facts)
-            self._positional(state, frame, call, names, facts)
+            row, whole = self._row(state, call, facts)
+            self._unsaid(state, frame, call, names[len(row) :], whole, callee.args, facts)
+            frame.env.update(zip(names, row, strict=False))
             self._keywords(state, frame, call, callee.args, facts)
         for name in [n for n, term in frame.env.items() if isinstance(n, str) and self._lost(n, term)]:
             del frame.env[name]
@@ -118,22 +119,25 @@ class Arguments:
         return None
 
     def _unsaid(
-        self, state: State, frame: Frame, call: ast.Call, names: list[str], args: ast.arguments, facts: Facts
+        self,
+        state: State,
+        frame: Frame,
+        call: ast.Call,
+        left: list[str],
+        whole: bool,
+        args: ast.arguments,
+        facts: Facts,
     ) -> None:
-        """What ``*rows`` and ``**settings`` may say: where nothing is known of these, a default is not certain."""
-        row, whole = self._row(state, call, facts)
-        for name in () if whole else names[len(row) :]:
+        """What ``*rows`` and ``**settings`` may say of the parameters that are ``left`` behind what is known of the row
+        (``whole``: that is all of it): where nothing is known of these, a default is not certain."""
+        for name in () if whole else left:
             frame.env[name] = self.variables.param(frame.code.node, name)
         for keyword in call.keywords:
             table = self.evaluator.value(state, keyword.value, facts) if keyword.arg is None else record(())
             if table[0] != "dict":
-                for name in [*names[len(row) :], *(p.arg for p in args.kwonlyargs)]:
+                for name in [*left, *(p.arg for p in args.kwonlyargs)]:
                     known = self.variables.param(frame.code.node, name)
                     frame.env[name] = known if known[0] == "obj" else ("sub", table, ("k", name))
-
-    def _positional(self, state: State, frame: Frame, call: ast.Call, names: list[str], facts: Facts) -> None:
-        for name, term in zip(names, self._row(state, call, facts)[0], strict=False):
-            frame.env[name] = term
 
     def _row(self, state: State, call: ast.Call, facts: Facts) -> tuple[list[Term], bool]:
         """What a call hands over by its place, as far as that is known, and whether it is all."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from ...nodes import walk
 from ...units.unit import Context, Unit
 from ..schedule import Schedule, Unscale
 
@@ -54,7 +55,7 @@ def _copied(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
 def _holds(ctx: Context, copied: ast.AST, owners: Collection[ast.ClassDef]) -> bool:
     """Whether an object of these classes, or all that it has, is part of what is copied."""
     m = ctx.m
-    for node in ast.walk(copied):
+    for node in walk(copied):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             above = m.parent[node]
             if isinstance(above, ast.Attribute) and above.attr != "__dict__":
@@ -84,7 +85,7 @@ def _entered(ctx: Context, stmts: Collection[ast.stmt]) -> set[ast.AST]:
     found = set[ast.AST]()
     todo: list[ast.AST] = [*stmts]
     while todo:
-        for call in (node for node in ast.walk(todo.pop()) if isinstance(node, ast.Call)):
+        for call in (node for node in walk(todo.pop()) if isinstance(node, ast.Call)):
             new = set(ctx.v.callees(call)) - found
             found |= new
             todo += new
