@@ -41,6 +41,7 @@ class Values(Calls):
         super().__init__(module)
         self._done: set[Var] = set()
         self._asked: dict[ast.AST, frozenset[Obj]] = {}
+        self._apex: dict[ast.AST, frozenset[str]] = {}
         self._run: dict[ast.Call, list[ast.AST]] = {}
         self.kept: dict[object, Any] = {}  # what was found out with them, by the function that did, see `facts.once`
         self._settled = False
@@ -71,15 +72,19 @@ class Values(Calls):
 
     def apex_names(self, expr: ast.AST) -> frozenset[str]:
         """Dotted names of Apex that ``expr`` may stand for."""
-        held = self.of(expr)
-        return frozenset(o.label for o in held if o.kind == "apex") if held else frozenset()
+        known = self._apex.get(expr)
+        if known is None:
+            known = frozenset([o.label for o in self.of(expr) if o.kind == "apex"])
+            if self._settled:
+                self._apex[expr] = known
+        return known
 
     def callees(self, call: ast.Call) -> list[ast.AST]:
         """Functions of this module that ``call`` may run."""
         known = self._run.get(call)
         if known is None:
-            found = {node for obj in self.of(call.func) for node in self.functions(obj)}
-            known = sorted(found, key=position)
+            held = self.of(call.func)
+            known = sorted({node for obj in held for node in self.functions(obj)}, key=position) if held else []
             if self._settled:  # until then more may come
                 self._run[call] = known
         return known

@@ -44,7 +44,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
-from .lines import Lines, string_lines
+from .lines import Lines, may_span_lines, string_lines
 from .trace import Run, common_words
 
 
@@ -265,7 +265,8 @@ class _Writer:
             self.put("", "\n", self.owner)
             self.out[-1].newline = ""
         if any(line.movers for line in self.out):
-            fixed = string_lines([line.content for line in self.out])
+            contents = [line.content for line in self.out]
+            fixed = string_lines(contents) if may_span_lines(contents) else frozenset()
             for number, line in enumerate(self.out, 1):
                 if number not in fixed:
                     before = len(line.content)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")
+_FORMATTED = re.compile(r"[fFtT][rR]?['\"]")
 
 # FSTRING_* exists from Python 3.12 on, TSTRING_* from 3.14; before, an f-string is one STRING.
 _OPENING = frozenset(
@@ -112,6 +113,14 @@ class Lines:
     def string_lines(self) -> frozenset[int]:
         """The lines that start inside a string literal, an f-string's fields included."""
         return string_lines(self.contents())
+
+
+def may_span_lines(contents: Sequence[str]) -> bool:
+    """Whether a string literal may go over a line's end: one in three quotes, one with a backslash there, or an
+    f-string's field where Python allows it. To cut a long text into tokens takes its time."""
+    return any(
+        '"""' in line or "'''" in line or line.endswith("\\") or (_OPENING and _FORMATTED.search(line)) for line in contents
+    )
 
 
 def string_lines(contents: Sequence[str]) -> frozenset[int]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.module import Module
+from ...facts.once import once
 from ...facts.scopes import Scope
+from ...nodes import children
 from ...units.unit import Context
 from .planner import Planner
 from .uncast import switches_off
@@ -19,7 +22,6 @@ class Coverage:
         self._sure: dict[ast.AST, bool] = {}
         self._covered: dict[ast.AST, bool] = {}
         self._reached: dict[ast.AST, bool] = {}
-        self._off: dict[ast.AST, bool] = {}
 
     def autocast(self, node: ast.AST) -> bool:
         """Whether ``node`` surely runs under autocast."""
@@ -61,19 +63,18 @@ class Coverage:
 
     def off(self, node: ast.AST) -> bool:
         """Whether a ``with`` around ``node`` switches casts off."""
-        path: list[ast.AST] = []
-        below, found = node, False
-        for outer in self.ctx.m.ancestors(node):
-            if below in self._off:
-                found = self._off[below]
-                break
-            path.append(below)
-            within = isinstance(outer, (ast.With, ast.AsyncWith)) and below in outer.body
-            if within and any(map(switches_off, outer.items)):  # type: ignore[attr-defined]
-                found = True
-                break
-            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                break
-            below = outer
-        self._off.update(dict.fromkeys(path, found))
-        return found
+        return node in _switched_off(self.ctx.m)
+
+
+@once
+def _switched_off(m: Module) -> frozenset[ast.AST]:
+    """What runs under a ``with`` that switches casts off: what is defined there runs another time."""
+    found = set[ast.AST]()
+    for block in m.of(ast.With, ast.AsyncWith):
+        assert isinstance(block, (ast.With, ast.AsyncWith))
+        todo: list[ast.AST] = [*block.body] if any(map(switches_off, block.items)) else []
+        while todo:
+            found.add(at := todo.pop())
+            if not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                todo += children(at)
+    return frozenset(found)
