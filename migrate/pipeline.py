@@ -436,7 +436,13 @@ def _migrated(result: FileResult) -> bool:
 
 
 def _still_needs(result: FileResult) -> str:
-    return f"{result.path}, line {result.amp_left}, is connected with this and still needs amp to be initialized"
+    """Why what runs in one process with a file that stays has to stay as well, by the finding that says what is missing
+    there: the nearest to the line that needs amp."""
+    line = result.amp_left or 1
+    manual = [one for one in result.findings if one.severity is Severity.MANUAL]
+    why = min(manual, key=lambda one: (abs(one.line - line), one.line), default=None)
+    at, rule = (why.line, f" ({why.rule})") if why is not None else (line, "")
+    return f"{result.path}, line {at}, stays{rule} and may run in one process with this: Apex casts all of a process"
 
 
 def _default_engine() -> Engine:

@@ -118,9 +118,9 @@ class Lines:
 def may_span_lines(contents: Sequence[str]) -> bool:
     """Whether a string literal may go over a line's end: one in three quotes, one with a backslash there, or an
     f-string's field where Python allows it. To cut a long text into tokens takes its time."""
-    return any(
-        '"""' in line or "'''" in line or line.endswith("\\") or (_OPENING and _FORMATTED.search(line)) for line in contents
-    )
+    if _OPENING and any(map(_FORMATTED.search, contents)):
+        return True
+    return any('"""' in line or "'''" in line or line.endswith("\\") for line in contents)
 
 
 def string_lines(contents: Sequence[str]) -> frozenset[int]:

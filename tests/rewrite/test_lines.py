@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from migrate.rewrite.lines import Lines, Untokenizable, string_lines
+from migrate.rewrite.lines import Lines, Untokenizable, may_span_lines, string_lines
 
 
 def test_only_newlines_of_python_end_a_line() -> None:
@@ -90,6 +90,15 @@ def test_lines_inside_strings(text: str, expected: set[int]) -> None:
 def test_what_has_no_end_is_refused(text: str) -> None:
     with pytest.raises(Untokenizable):
         string_lines(text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("x = 1\ny = 'a'", False), ("x = '''a\nb'''", True), ('x = """a\nb"""', True), ("x = 'a\\\nb'", True)],
+)
+def test_only_some_texts_have_strings_over_several_lines(text: str, expected: bool) -> None:
+    assert may_span_lines(text.split("\n")) is expected
+    assert expected or not Lines(text).string_lines()
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="f-strings could not nest their own quotes before")
