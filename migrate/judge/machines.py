@@ -86,6 +86,27 @@ def _applied(state: State, optimizer: Key) -> str:
 # ---------------------------------------------------------------- torch
 
 
+def torch_begin(state: State, key: Key, enabled: bool) -> None:
+    """``GradScaler(…)``: where one was made there before, its scale is not that of this one."""
+    state.scalers[key] = Scaler(enabled)
+    _outdate(state, frozenset(place for place, by in state.scaled_by.items() if by == key))
+
+
+def torch_backward(state: State, place: int, key: Key) -> None:
+    """A backward of a loss that a scaler multiplied; what another one's left there before is not of its scale."""
+    if state.scaled_by.get(place, key) != key:
+        _outdate(state, frozenset({place}))
+    state.scaled_by[place] = key
+
+
+def _outdate(state: State, places: frozenset[int]) -> None:
+    """What backwards left scaled is scaled by a scale that nobody will divide by."""
+    for grads in (state.grads, state.stash) if places else ():
+        for one, had in list(grads.items()):
+            if any(b in places and factor == "S" for b, factor, _ in had):
+                grads[one] = frozenset((b, "old S" if b in places and f == "S" else f, inf) for b, f, inf in had)
+
+
 def torch_scale(state: State, key: Key) -> bool:
     """``scaler.scale(loss)``; whether it multiplies anything."""
     scaler = state.scalers[key]

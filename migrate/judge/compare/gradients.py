@@ -41,7 +41,7 @@ class Gradients:
                 one.old.scaled_by[place] = own
             one.old.add(affected, (place, "S" if scaled_before else "1", overflow))
             if scaled_after:
-                one.new.scaled_by[place] = new.about[1]
+                machines.torch_backward(one.new, place, new.about[1])
             one.new.add(affected, (place, "S" if scaled_after else "1", overflow))
             if overflow:
                 one.trail = self.teller.happens(pair, old.node, "overflows")

@@ -8,7 +8,9 @@ from ...flow.objects import Obj
 from ...nodes import walk
 from ..owners import Owners
 from ..program.program import Program
-from ..state import Key, State
+from ..state import Key, State, together
+
+_NONE: frozenset[Key] = frozenset()
 
 
 class Makers:
@@ -19,7 +21,8 @@ class Makers:
         self._made_by: dict[ast.Call, frozenset[Key]] = {}
 
     def made_anew(self, state: State, call: ast.Call) -> None:
-        """A call makes models, or an optimizer: of models that are as new as it is, there are no gradients."""
+        """A call makes models, or an optimizer: of models that are as new as it is, there are no gradients; of others
+        those that the last backward left to an optimizer made before."""
         made = self._makes(call)
         state.renewed |= made & self.program.objects.models
         optimizers = made & self.program.objects.optimizers
@@ -28,12 +31,18 @@ class Makers:
         owned = self.owners.made_of(call)
         wrapped = {k for a in (*call.args, *(w.value for w in call.keywords)) for k in self.naming.keys(a)}
         before = {one for one in state.made if self.owners.models.get(one) == owned}  # of an earlier run, or instead
+        others = state.made - optimizers
         state.made = (state.made - wrapped - before) | optimizers
         if owned and owned <= state.renewed:
             state.armed -= optimizers
             for key in optimizers:
                 state.grads.drop(key)
                 state.stash.drop(key)
+            return
+        for one in others:
+            if owned & self.owners.models.get(one, _NONE) and (left := state.grads.get(one)):  # it may step with them
+                for key in optimizers:
+                    state.grads[key] = together(state.grads.get(key, frozenset()) | left)
 
     def _makes(self, call: ast.Call) -> frozenset[Key]:
         """The models and optimizers that a call makes, in it or in a function of the file that it runs."""

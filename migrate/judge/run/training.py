@@ -13,7 +13,7 @@ from ..code import Op
 from ..owners import Owners
 from ..program.program import Program
 from ..program.syntax import last_name
-from ..state import Crash, Frame, Key, LegacyRaises, Scaler, State
+from ..state import Crash, Frame, Key, LegacyRaises, State
 from ..terms import NONE, TRUE, Facts, Term, compared, truth
 from .calls import Calls
 from .clearing import Clearing
@@ -236,7 +236,7 @@ class Training:
         state.started += on
         if on:
             frame.env[("scaling",)] = TRUE
-        state.scalers[key] = Scaler(on)
+        machines.torch_begin(state, key, on)
         state.fresh = True
         frame.give(self.naming.place(call), ("scaler", key))
 
