@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from ...facts.names import called_name
+from ...facts.names import called_name, makes_context
 from ...flow.objects import Obj
 from ...flow.registering import gives_back
 from ...nodes import positional_parameters, walk
@@ -22,7 +22,7 @@ Called = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 def hands_on(ctx: Context, decorator: ast.expr, ahead: int) -> bool:
     """Whether a call of the decorated function runs it, once and with the same arguments, of which one more is put
     behind at least so many as are ``ahead``."""
-    if called_name(decorator) in _PLAIN or _keeps_it(ctx, decorator):
+    if called_name(decorator) in _PLAIN or _keeps_it(ctx, decorator) or _is_context(ctx, decorator):
         return True
     outer = _decorators(ctx, decorator)
     return bool(outer) and all(_wraps(ctx, one, ahead) for one in outer)
@@ -35,6 +35,13 @@ def _keeps_it(ctx: Context, decorator: ast.expr) -> bool:
     return bool(made) and len(functions) == len(made) and all(
         isinstance(f, _FUNCTIONS) and gives_back(f, o.kind == "method") for o, f in functions
     )
+
+
+def _is_context(ctx: Context, decorator: ast.expr) -> bool:
+    """Whether a function runs in a block of a generator that is a context manager: ``@timer("train")``."""
+    held = ctx.v.of(decorator.func) if isinstance(decorator, ast.Call) else ()
+    run = [ctx.v.callee(o) if o.kind in ("function", "method") else None for o in held]
+    return bool(run) and all(one is not None and makes_context(one) for one in run)
 
 
 def _decorators(ctx: Context, decorator: ast.expr) -> list[Called]:

@@ -103,7 +103,16 @@ GOES = {
         "deco",
     ),
 }
+TIMER = "@contextlib.contextmanager\ndef timer(SELFlabel):\n    yield\n    told(label)\n"
+CONTEXT = "import contextlib\n\n\n" + TIMER.replace("SELF", "") + "\n\n"
+GOES["a context manager"] = (CONTEXT, 'timer("train")')
+GOES["a context manager that is a method"] = (
+    "import contextlib\n\n\nclass Log:\n" + indent(TIMER.replace("SELF", "self, "), "    ") + "\n\nlog = Log()\n\n\n",
+    'log.timer("train")',
+)
 STAYS = {
+    "a generator": (CONTEXT.replace("@contextlib.contextmanager\n", ""), 'timer("train")'),
+    "a context manager that is not made": (CONTEXT, "timer"),
     "tries again": (wrapper("for _ in range(3):\n    function(*args, **kwargs)\n"), "timed"),
     "swallows": (wrapper("try:\n    return function(*args, **kwargs)\nexcept ValueError:\n    pass\n"), "timed"),
     "calls at times": (wrapper("if ready():\n    return function(*args, **kwargs)\n"), "timed"),
