@@ -12,6 +12,7 @@ from ..facts.scopes import Scope
 from ..nodes import walk
 from .found_by_name import TABLE, FoundByName
 from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, NUMBERED, UNKNOWN, UNNUMBERED, Obj, Var, part
+from .overwritten import overwritten
 
 
 class Containers(FoundByName):
@@ -230,8 +231,17 @@ class Containers(FoundByName):
             if key is None:
                 self._each(self._expr(value), spread)
             else:
-                give(self._key(key), self._expr(value))
+                self._put_in(self._expr(value), self._field(whole, self._key(key)), value)
         self._add(var, whole)
+
+    def _put_in(self, src: Var, item: Var, value: ast.expr) -> None:
+        """A value stands in a display, and is what its item holds, where nothing takes its place at once."""
+        if value not in self._overwritten:
+            self._flow(src, item)
+
+    @cached_property
+    def _overwritten(self) -> frozenset[ast.expr]:
+        return overwritten(self.m)
 
     def _comprehended(self, node: ast.DictComp, var: Var) -> None:
         """``{k: f(v) for k, v in d.items()}``; of ``{k: v for k, v in d.items() if …}`` it is known what is where."""

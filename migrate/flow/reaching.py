@@ -18,7 +18,6 @@ from .objects import UNKNOWN, Obj
 _NOT_LEFT = frozenset("autocast no_grad enable_grad set_grad_enabled scale_loss".split())  # they swallow no exception
 _BLOCKS = (ast.With, ast.AsyncWith)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _JUMPED_INTO = (*_LOOPS, ast.Try)  # parts of these run behind others that stand below them, or half of them
 
 
@@ -105,7 +104,7 @@ class Reaching:
             self._bound[home, name] = _Bound(m, name, home)
         bound = self._bound[home, name]
         stmt = m.statement(read)
-        if not bound.known or isinstance(stmt, _DEFINITIONS) or self._bound_within(bound, stmt):
+        if not bound.known or self._bound_within(bound, stmt):
             return None
         return bound.ahead(m, stmt)
 

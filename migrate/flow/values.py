@@ -341,7 +341,7 @@ class Values(Calls):
                     if isinstance(elt, ast.Starred):
                         self._elements(self._expr(elt.value), self._field(whole, ELEMENT_KEY))
                     else:
-                        self._flow(self._expr(elt), self._field(whole, str(number)))
+                        self._put_in(self._expr(elt), self._field(whole, str(number)), elt)
                 self._add(var, whole)
             case ast.Dict():
                 self._display(node, var)

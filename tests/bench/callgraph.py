@@ -20,6 +20,7 @@ from pathlib import Path
 
 from migrate.facts.module import Module
 from migrate.facts.scopes import Scope
+from migrate.flow.decorated import Decorated
 from migrate.flow.values import Values
 from migrate.reach import Imports
 
@@ -46,11 +47,11 @@ def edges(folder: Path) -> tuple[set[str], set[Edge], int]:
     texts = [Path(file).read_text(encoding="utf-8") for file in files]
     m = Module(*texts, links=links if len(files) > 1 else (), names=[str(Path(f).relative_to(folder)) for f in files])
     v = Values(m)
-    names = _named(m)
+    decorated, names = Decorated(m, v), _named(m)
     found = {
         (names[_caller(m, node)], names[callee])
         for node in m.nodes
-        for callee in v.run_by(node)
+        for callee in (decorated.run_by(node) if isinstance(node, ast.Call) else v.run_by(node))
         if callee in names and _caller(m, node) in names
     }
     return set(names.values()), found, len(files)

@@ -93,3 +93,30 @@ def test_a_loop_around_the_call_that_thaws_later() -> None:
     assert grades(again) == ["safe"]
     thawed = again.replace("            y = D(fake)\n", "            y = D(fake)\n            thaw(D)\n")
     assert grades(thawed) == ["manual"]
+
+
+SOME_CLEARED = """\
+import torch
+from torch import nn
+from apex import amp
+
+def main(batches):
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x in batches:
+        for p in net.parameters():
+            if p.requires_grad:
+                p.grad = None
+        for p in net.parameters():
+            p.requires_grad = WHETHER
+        loss = net(x).sum()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("whether", "grade"), [("True", "safe"), ("False", "manual"), ("x.any()", "manual")])
+def test_those_that_need_gradients_are_all_that_have_some_where_none_is_frozen(whether: str, grade: str) -> None:
+    assert grades(SOME_CLEARED.replace("WHETHER", whether)) == [grade]

@@ -75,6 +75,13 @@ def test_what_only_the_object_has_is_not_behind_it(before: str, after: str) -> N
     assert found is not None and "only the object itself has it" in found.said
 
 
+def test_where_the_old_program_asks_for_it_nothing_is_known_behind() -> None:
+    """It raises there, as it always did: that is no fault of the new one."""
+    text = MIXINS.replace("BASE", "Base").replace("self.optimizer.zero_grad", "super().optimizer.zero_grad")
+    case = judged_case(text)
+    assert case is not None and case.grade is Applicability.REVIEW and not case.verdict.differences
+
+
 @pytest.mark.parametrize("defined", ["optimizer = None", "optimizer = property(lambda self: self.__dict__['o'])"])
 def test_what_a_class_behind_defines_is(defined: str) -> None:
     text = MIXINS.replace("BASE", "Base").replace("class Base:\n", f"class Base:\n    {defined}\n\n")

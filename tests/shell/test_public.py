@@ -171,6 +171,15 @@ def test_who_always_scales_has_to_be_handed_it(tmp_path: Path) -> None:
     assert "step() has to be handed the GradScaler by callers outside of this tree, too (scaler=…)" in said
 
 
+def test_what_a_helper_needs_is_asked_of_who_initializes(tmp_path: Path) -> None:
+    """Nothing in the function itself asks for amp: that somebody initialized is its only condition."""
+    call = f"step(model, optimizer, x, fp16)\n\n\ndef _back(loss, optimizer, fp16):\n    {EITHER}"
+    header = "step(model, optimizer, x, fp16=False)"
+    text, grades, _ = _step(tmp_path, header, call, "_back(loss, optimizer, fp16)")
+    assert grades == [Applicability.SAFE]
+    assert f'    """One step."""\n{PRELUDE}' in text
+
+
 def test_old_calls_run(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     header = "step(  # of one batch: no more\n    model,\n    optimizer,\n    x,\n    fp16=False,\n)"

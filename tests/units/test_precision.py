@@ -147,6 +147,7 @@ OUTSIDE = {
     "out.sum()": "float",
     "sum([out, out])": "half",
     "torch.where(a, out, loss)": "float",
+    "torch.where(loss, out, out)": "half",  # what it asks is no part of it
     "out.mul(2)": "half",
     "out.mul(loss)": "float",
     "out ** 2": "float",

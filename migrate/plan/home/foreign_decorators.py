@@ -59,7 +59,8 @@ def _foreign(ctx: Context, decorator: ast.expr) -> bool:
     if not isinstance(root, ast.Name):
         return False
     m, home = ctx.m, ctx.m.file(decorator)
-    if ctx.v.of(root) or m.binding_scope(root.id, m.scope(root)) is not home.scope:
+    known = ctx.v.of(root) or any(o.kind != "call" for o in ctx.v.of(decorator))
+    if known or m.binding_scope(root.id, m.scope(root)) is not home.scope:
         return False
     aliases = [one for one in m.declared(root.id) if m.file(one) is home]
     own = ctx.own[home.number] if ctx.own else frozenset()

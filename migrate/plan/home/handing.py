@@ -110,7 +110,8 @@ class Handing(Making, ABC):
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
         of_class = owner.decorator_list if owner is not None and node.name == "__init__" else []
-        others = [d for d in node.decorator_list if not hands_on(ctx, d)]
+        ahead = scope.params.index(after) + 1 if after in required(node) else int(owner is not None)
+        others = [d for d in node.decorator_list if not hands_on(ctx, d, ahead)]
         if of_class or any(not handed_on(ctx, self.unit, scope, d) for d in others):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)

@@ -89,3 +89,36 @@ def test_a_flag_that_is_turned_on_further_up_chooses_the_same_in_each_call() -> 
 def test_a_flag_that_is_turned_on_behind_what_asks_it_chooses_something_else() -> None:
     late = VALIDATION.replace("    model = build(", "    args.apex_amp = later()\n    model = build(")
     assert "APX031" in _rules(late)
+
+
+STATE_OUTSIDE = """\
+import torch
+from apex import amp
+
+
+class ApexScaler:
+    def __call__(self, loss, optimizer):
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+
+
+def main(args, loader):
+    model = torch.nn.Linear(5, 3).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    scaler = ApexScaler()
+    for x, y in loader:
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        scaler(loss, optimizer)
+    torch.save(amp.state_dict(), "amp")
+"""
+
+
+def test_a_class_that_scales_is_handed_the_scaler_whose_state_another_saves() -> None:
+    """Without that it makes one of its own, which nobody else comes by."""
+    text = migrate_module(STATE_OUTSIDE, Settings()).new_text or ""
+    assert "def __call__(self, loss, optimizer, grad_scaler):" in text and "torch.save(grad_scaler.state_dict()" in text
+    alone = STATE_OUTSIDE.replace("    torch.save(amp.state_dict(), \"amp\")\n", "")
+    assert "self.grad_scaler.step(optimizer)" in (migrate_module(alone, Settings()).new_text or "")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from migrate.plan.backends.sides import sides
+from migrate.plan.backends.sides import Answer, is_dead, sides
 from tests.asking import context
 
 TASK = """
@@ -111,3 +113,12 @@ class Task:
         "    def run", "        self.kind = Kind[args.kind]\n\n    def run"
     )
     assert sides(context("import torch\nfrom apex import amp\n" + early)) is None
+
+
+@pytest.mark.parametrize(("answer", "dead"), [(True, ["B()"]), (False, ["A()"]), ("args.more", [])])
+@pytest.mark.parametrize("text", ["if x:\n    A()\nelse:\n    B()\n", "A() if x else B()\n"])
+def test_the_arm_that_is_never_taken(text: str, answer: Answer, dead: list[str]) -> None:
+    ctx = context(text)
+    asks: list[ast.If | ast.IfExp] = [*ctx.m.all(ast.If), *ctx.m.all(ast.IfExp)]
+    known = dict.fromkeys(asks, answer)
+    assert [ctx.m.src(call) for call in ctx.m.all(ast.Call) if is_dead(ctx, known, call)] == dead

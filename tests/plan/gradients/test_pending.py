@@ -116,6 +116,7 @@ SCALED = "with amp.scale_loss(loss, optimizer) as scaled_loss:\n            scal
     [
         (SCALED, "total = backward_loss(loss, total)", True),
         (SCALED, "total += backward_loss(loss, 0.0)", True),
+        (SCALED, "return backward_loss(loss, total)", False),  # nothing behind it is reached
         (SCALED, "total = sum([backward_loss(one, total) for one in parts(loss)])", False),  # there may be none
         ("if loss > 0:\n            " + SCALED.replace("\n", "\n    "), "total = backward_loss(loss, total)", False),
         ("if loss > 9:\n            return total\n        " + SCALED, "total = backward_loss(loss, total)", False),

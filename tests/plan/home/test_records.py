@@ -262,3 +262,39 @@ def test_a_module_that_others_fill(tmp_path: Path, evaluates_alone: bool, declar
     text = (tmp_path / "engine.py").read_text()
     assert "        state.scaler.step(state.optimizer)\n        state.scaler.update()\n" in text
     assert ("enabled=state.scaler.is_enabled()" in text) == evaluates_alone
+
+
+RUN = ENGINE[: ENGINE.index("class Engine")] + """\
+class Run:
+    model = None
+    optimizer = None
+
+
+def init(lr):
+    Run.model = nn.Linear(4, 2)
+    Run.optimizer = torch.optim.SGD(Run.model.parameters(), lr=lr)
+    Run.model, Run.optimizer = amp.initialize(Run.model, Run.optimizer, opt_level="O1")
+
+
+def state():
+    return amp.state_dict()
+
+
+def train(loader):
+    for x, y in loader:
+        loss = F.cross_entropy(Run.model(x), y)
+        Run.optimizer.zero_grad()
+        with amp.scale_loss(loss, Run.optimizer) as scaled_loss:
+            scaled_loss.backward()
+        Run.optimizer.step()
+
+
+def main(loader):
+    init(0.1)
+    train(loader)
+    print(state())
+"""
+
+
+def test_a_function_that_names_no_part_of_what_a_class_keeps() -> None:
+    assert "def state():\n    return Run.scaler.state_dict()\n" in _safe(RUN)

@@ -78,6 +78,17 @@ def timed(f):
     return inner
 
 
+class Keeper:
+    @staticmethod
+    def skipping(f):
+        def inner(*args, **kwargs):
+            try:
+                return f(*args, **kwargs)
+            except KeyError:
+                return None
+        return inner
+
+
 class Safely:
     def __init__(self, f):
         self.f = f
@@ -202,6 +213,7 @@ CASES = {
     "a class as decorator": (decorated("@Safely"), WAITS),
     "a context manager as decorator": (decorated("@tolerant()"), WAITS),
     "a guard as decorator": (decorated("@Guard()"), WAITS),
+    "a method as decorator": (decorated("@Keeper.skipping"), WAITS),
     "a decorator that lets all through": (decorated("@timed"), None),
     "a decorator of a caller": (
         TOP + "def once(x, y):\n" + indent(ALL, "    ")
