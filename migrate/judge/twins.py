@@ -176,7 +176,10 @@ class Twins:
         scope = self.m.binding_scope(name, self.m.scope(at))
         if scope is None:
             return []
-        values = self._values(self.assigned.in_scope(name, scope))
+        given = self.assigned.in_scope(name, scope)
+        if {*self.m.stores(name, scope)} - {target for target, _ in given}:
+            return []  # also by a block, or as a global name of another function
+        values = self._values(given)
         if name not in scope.params:
             return values
         handed = self._handed(name, scope)

@@ -42,6 +42,11 @@ def built_on(body):
     return net, torch.optim.Adam(net.parameters())
 
 
+def change(net):
+    global two
+    two = net
+
+
 def main(batches):
     body = nn.Linear(2, 2)
 MADE
@@ -77,6 +82,7 @@ AT_ONCE = "opt1, opt2 = torch.optim.SGD(one.parameters()), torch.optim.SGD(two.p
         ("one, two = Net(), Net()\n" + AT_ONCE, "two(x)", "safe"),
         ("one, two = Net(body), Net(body)\n" + AT_ONCE, "two(x)", "manual"),
         ("one = two = Net()\n" + EACH, "two(x)", "manual"),
+        ("global two\none, two = Net(), Net()\n" + EACH + "\nchange(one)", "two(x)", "manual"),
         ("one, two = Net(), Net()\nif len(batches) > 3:\n    two = one\n" + EACH, "two(x)", "manual"),
         ("one, opt1 = built_on(body)\ntwo, opt2 = built_on(body)\n" + BEGIN, "two(x)", "manual"),
         ("one, opt1 = build(0.1)\ntwo, opt2 = build(0.2)\n" + BEGIN, "(one(x) - two(x))", "manual"),
