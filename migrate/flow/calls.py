@@ -14,7 +14,7 @@ from ..nodes import positional_parameters
 from .arguments import argument, fits
 from .attribute_dicts import has_items_alone, items_are_attributes
 from .found_by_name import ASKS_BY_NAME, LOCATES, is_found
-from .makers import Maker, makers
+from .makers import MADE_ROW, Maker, makers
 from .objects import (
     ELEMENT_KEY,
     NAMESPACES,
@@ -307,8 +307,14 @@ class Calls(Rows):
         if maker is None:
             self._flow(("r", callee), var)
             return
-        made = Obj("call", node, maker.label)
-        for one in (var, *map(self._expr, maker.inside)):
+        made, given = Obj("call", node, maker.label), var
+        if maker.rows:
+            row = Obj("seq", node, MADE_ROW)
+            given = self._field(row, str(maker.at))
+            for number, item in ((n, item) for items in maker.rows for n, item in enumerate(items) if n != maker.at):
+                self._flow(self._expr(item), self._field(row, str(number)))
+            self._add(var, row)
+        for one in (given, *map(self._expr, maker.inside)):
             self._add(one, made)
 
     def _apply_apex(self, node: ast.Call, var: Var, name: str) -> None:

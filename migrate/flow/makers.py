@@ -1,29 +1,38 @@
 """Functions that make an optimizer whenever they are called, and hand it back: ``def adam(net): return
-torch.optim.Adam(net.parameters())``. What two calls of one give are two optimizers, though they are made in one place.
+torch.optim.Adam(net.parameters())``, also beside other things (``return net, optimizer``). What two calls of one give
+are two optimizers, though they are made in one place.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..knowledge.gradients import OPTIMIZERS_MADE
+from .arguments import argument
 
+MADE_ROW = "made"  # what a call of a maker gives that hands back tuples
 MAX_CALLS = 32  # of a maker that is called more often, all give the one that is made in it
 _PLAIN = frozenset("staticmethod classmethod".split())
 _Function = ast.FunctionDef | ast.Lambda
 
 
+_Rows = list[list[ast.expr]]
+
+
 @dataclass(frozen=True)
 class Maker:
-    """Where a function, or one that it calls, makes what it hands back; and what that is called."""
+    """Where a function, or one that it calls, makes what it hands back; and what that is called. Of a function that
+    hands back tuples their items, and which of them is the optimizer."""
 
     inside: tuple[ast.Call, ...]
     label: str
+    rows: tuple[tuple[ast.expr, ...], ...] = ()
+    at: int = 0
 
 
 def makers(m: Module) -> Mapping[ast.AST, Maker]:
@@ -33,10 +42,10 @@ def makers(m: Module) -> Mapping[ast.AST, Maker]:
     found: dict[ast.AST, Maker] = {}
     for name in often:
         for function in given.named[name]:
-            if given.hands_back(function):
-                calls = tuple(given.inside(function))
-                labels = {called_name(call) for call in calls if called_name(call) not in given.named}
-                found[function] = Maker(calls, labels.pop() if len(labels) == 1 else "optimizer")
+            if made := given.hands_back(function):
+                found[function] = given.maker(made)
+            elif (row := given.row(function)) is not None:
+                found[function] = given.maker(*row)
     return found
 
 
@@ -66,25 +75,52 @@ class _Makers:
             self._handed_back[function] = self._find(function)
         return self._handed_back[function]
 
-    def inside(self, function: _Function) -> Iterator[ast.Call]:
-        """The calls that make what a function hands back, also in functions that it calls."""
-        for call in self.hands_back(function) or ():
+    def row(self, function: _Function) -> tuple[list[ast.Call], _Rows, int] | None:
+        """The same of one item of the tuples that a function hands back, with these and its number; None where no item
+        is such, or several are."""
+        results = self._results(function) if not self._trains(function) else []
+        rows = [items for value in results for items in [_items(value)] if items]
+        if not results or len(rows) < len(results) or len({*map(len, rows)}) > 1:
+            return None
+        columns = [[self._made(item) for item in column] for column in zip(*rows, strict=True)]
+        made = [(number, column) for number, column in enumerate(columns) if all(column)]
+        if len(made) != 1:
+            return None
+        number, column = made[0]
+        return [call for calls in column for call in calls or ()], rows, number
+
+    def maker(self, made: list[ast.Call], rows: Iterable[list[ast.expr]] = (), at: int = 0) -> Maker:
+        """One that makes what these calls give."""
+        calls = tuple(self._inside(made))
+        labels = {called_name(call) for call in calls if called_name(call) not in self.named}
+        return Maker(calls, labels.pop() if len(labels) == 1 else "optimizer", tuple(map(tuple, rows)), at)
+
+    def _inside(self, made: list[ast.Call]) -> Iterator[ast.Call]:
+        """The calls that make something, also in functions that they call."""
+        for call in made:
             yield call
             for one in self.named.get(called_name(call), ()):
-                yield from self.inside(one)
+                yield from self._inside(self.hands_back(one) or [])
 
-    def _find(self, function: _Function) -> list[ast.Call] | None:
+    def _trains(self, function: _Function) -> bool:
+        """Whether a function trains with what it makes, and hands it back when that is done."""
+        calls = self.m.own(self.m.scope_of[function], ast.Call)
+        return any(called_name(call) in ("step", "backward", "scale_loss") for call in calls)
+
+    def _results(self, function: _Function) -> list[ast.expr]:
+        """What a function returns; nothing where a decorator may return something else, or it is a generator."""
         if isinstance(function, ast.Lambda):
-            return self._made(function.body)
+            return [function.body]
         scope = self.m.scope_of[function]
         plain = all(last_name(mark) in _PLAIN for mark in function.decorator_list)
         if not plain or any(self.m.own(scope, kind) for kind in (ast.Yield, ast.YieldFrom)):
-            return None
+            return []
+        return [stmt.value for stmt in self.m.own(scope, ast.Return) if stmt.value is not None]
+
+    def _find(self, function: _Function) -> list[ast.Call] | None:
         found: list[ast.Call] = []
-        for stmt in self.m.own(scope, ast.Return):
-            if stmt.value is None:
-                continue
-            made = self._made(stmt.value)
+        for value in self._results(function):
+            made = self._made(value)
             if made is None:
                 return None
             found += made
@@ -112,6 +148,8 @@ class _Makers:
             return None
         found: list[ast.Call] = []
         for target in given:
+            if self._initialized(target, name):
+                continue
             match self.m.parent[target]:
                 case ast.Assign(targets=[ast.Name()], value=ast.Call() as call) if (
                     self.m.function(target) is scope and self._makes(call)
@@ -121,6 +159,16 @@ class _Makers:
                     return None
         return found
 
+    def _initialized(self, target: ast.Name, name: str) -> bool:
+        """``net, optimizer = amp.initialize(net, optimizer)``: what Apex hands back is what it was handed."""
+        row = self.m.parent[target]
+        stmt = self.m.parent[row]
+        items = _items(stmt.value) if isinstance(stmt, ast.Assign) and isinstance(row, ast.Tuple) else []
+        if len(items) != 2 or not isinstance(row, ast.Tuple) or len(row.elts) != 2:
+            return False
+        handed = items[row.elts.index(target)]
+        return isinstance(stmt.value, ast.Call) and isinstance(handed, ast.Name) and handed.id == name  # type: ignore[attr-defined]
+
     def _makes(self, call: ast.Call) -> bool:
         name = called_name(call)
         if name in self._classes:
@@ -128,6 +176,18 @@ class _Makers:
         if functions := self.named.get(name):
             return all(map(self.hands_back, functions))
         return _constructs(call)
+
+
+def _items(value: ast.expr) -> list[ast.expr]:
+    """The items of a tuple, also of the one that ``amp.initialize`` makes; none of anything else."""
+    match value:
+        case ast.Tuple(elts=elts) if not any(isinstance(elt, ast.Starred) for elt in elts):
+            return elts
+        case ast.Call(func=ast.Attribute(value=amp, attr="initialize")) if last_name(amp) == "amp":
+            models, optimizers = argument(value, 0, "models"), argument(value, 1, "optimizers")
+            return [] if models is None or optimizers is None else [models, optimizers]
+        case _:
+            return []
 
 
 def _constructs(call: ast.Call) -> bool:

@@ -6,17 +6,17 @@ program says: gradients reach every model that a loss was computed with, not onl
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ..facts.loops import gone_through
-from ..facts.module import Module
-from ..facts.scopes import Scope
-from ..nodes import children, walk
+from ..flow.arguments import argument
+from ..nodes import children, positional_parameters, walk
+from .assigned import Assigned
 from .frozen import Frozen
 from .program.program import Program
 from .state import Key
+from .twins import Places, Twins
 
 _CUT = frozenset("detach item data numpy tolist".split())  # what they give does not lead back
 
@@ -28,8 +28,11 @@ class Owners:
         self.program, self.m, self.v = program, program.m, program.v
         self.naming = program.naming
         self.frozen = Frozen(program)
-        self._rows: dict[tuple[int, int], frozenset[Key]] = {}
-        self._made_of: dict[ast.Call, frozenset[Key]] = {}
+        self.assigned = Assigned(program.m)
+        self.twins = Twins(program, self.assigned)
+        self._rows: dict[tuple[int, int | None, int | None], frozenset[Key]] = {}
+        self._takes: dict[ast.Call, bool] = {}
+        self._made_of: dict[ast.Call, list[ast.expr]] = {}
         self._read_by: dict[ast.AST, frozenset[Key]] = {}
         self._of_other_arm: dict[ast.AST, frozenset[Key] | None] = {}
 
@@ -38,9 +41,23 @@ class Owners:
     def made_of(self, call: ast.Call) -> frozenset[Key]:
         """The models of which a call makes an optimizer: those it is handed, through names of its function as well,
         else those of the function that it runs."""
+        return frozenset(key for node in self._networks_of(call) for key in self.meant(node))
+
+    def _networks_of(self, call: ast.Call) -> list[ast.expr]:
+        """The expressions that stand for these models."""
         if call not in self._made_of:
-            self._made_of[call] = self._found(call)
+            found = [n for n in self.behind(call) if isinstance(n, ast.expr) and self.meant(n)]
+            if not found:
+                inner = (n for f in self.v.callees(call) for n in walk(f) if isinstance(n, ast.expr))
+                within = [n for n in inner if self.naming.keys(n) & self.program.objects.models]
+                found = [n for n in within if isinstance(n, (ast.Name, ast.Attribute))] or within
+            self._made_of[call] = [n for n in found if not self._is_method(n)] or found
         return self._made_of[call]
+
+    def _is_method(self, expr: ast.expr) -> bool:
+        """Whether an expression is a method that is called: ``net.cuda`` of ``net.cuda()``."""
+        above = self.m.parent[expr]
+        return isinstance(expr, ast.Attribute) and isinstance(above, ast.Call) and above.func is expr
 
     def behind(self, call: ast.Call) -> Iterator[ast.AST]:
         """All that the arguments of a call are made of, through names of its function."""
@@ -51,15 +68,8 @@ class Owners:
                 yield node
                 if isinstance(node, ast.Name) and node.id not in met:
                     met.add(node.id)
-                    values = [value for _, value in self._assigned(node.id, call)]
+                    values = [value for _, value in self.assigned.to(node.id, call)]
                     todo += [v for v in values if self.program.marks.kind.get(v) != "initialize"]
-
-    def _found(self, call: ast.Call) -> frozenset[Key]:
-        found = {key for node in self.behind(call) for key in self.meant(node)}
-        if not found:
-            inner = [n for f in self.v.callees(call) for n in walk(f)]
-            found = {key for n in inner for key in self.naming.keys(n) & self.program.objects.models}
-        return frozenset(found)
 
     def meant(self, expr: ast.AST) -> frozenset[Key]:
         """The models that an expression may be. Where several go through one `initialize`, it may be any of them as
@@ -69,9 +79,10 @@ class Owners:
             return held
         match expr:
             case ast.Name(id=name):
-                values = [value for _, value in self._assigned(name, expr)]
+                values = [value for _, value in self.assigned.to(name, expr)]
             case ast.Attribute(value=owner, attr=attr):
-                values = [v for one, v in self.stored(attr) if self.naming.keys(one.value) & self.naming.keys(owner)]
+                stored, keys = self.assigned.stored(attr), self.naming.keys
+                values = [v for one, v in stored if keys(one.value) & keys(owner)]
             case _:
                 return held
         before = [self.naming.keys(v) & held for v in values if self.program.marks.kind.get(v) != "initialize"]
@@ -80,14 +91,40 @@ class Owners:
     @cached_property
     def models(self) -> dict[Key, frozenset[Key]]:
         """For each optimizer whose construction is here its models."""
+        owned = {key: self.made_of(call) for key, call in self._construction.items()}
+        return {key: models for key, models in owned.items() if models}
+
+    @cached_property
+    def _construction(self) -> dict[Key, ast.Call]:
+        """The calls that make optimizers."""
         places = {key[1]: key for key in self.program.objects.optimizers if key[0] == "call"}
-        found: dict[Key, frozenset[Key]] = {}
-        for node in self.m.all(ast.Call):
-            if self.naming.place(node) in places:
-                owned = self.made_of(node)
-                if owned:
-                    found[places[self.naming.place(node)]] = owned
-        return found
+        placed = ((self.naming.place(node), node) for node in self.m.all(ast.Call))
+        return {places[place]: node for place, node in placed if place in places}
+
+    def of_others(self, one: Key, other: ast.Call) -> bool:
+        """Whether an optimizer has other networks than the one that a call makes, be they of the same class."""
+        call = self._construction.get(one)
+        if call is None:
+            return False
+        mine = [self.twins.made_at(call, network) for network in self._networks_of(call)]
+        theirs = [self.twins.made_at(other, network) for network in self._networks_of(other)]
+        return all(self.twins.elsewhere(a, b) for a in mine for b in theirs)
+
+    def _apart(self, optimizer: Key, where: Places | None) -> bool:
+        """Whether an optimizer was made of networks that were surely made elsewhere, and share nothing with these."""
+        call = self._construction.get(optimizer)
+        if call is None or where is None:
+            return False
+        return all(self.twins.separate(where, self.twins.made_at(call, n)) for n in self._networks_of(call))
+
+    def _reached_of(self, networks: Iterable[tuple[frozenset[Key], ast.expr]]) -> frozenset[Key]:
+        """The optimizers that have parameters of networks, by what they are and the expressions for them."""
+        return frozenset(
+            optimizer
+            for models, network in networks
+            for optimizer, own in self.models.items()
+            if own & models and not self._apart(optimizer, self.twins.made(network))
+        )
 
     def read_by(self, reader: ast.AST) -> frozenset[Key]:
         """The optimizers whose gradients a statement reads that is about one network's parameters alone:
@@ -106,23 +143,55 @@ class Owners:
         rest = (n for other in (*others, *call.keywords) for n in walk(other))
         plain = not any(isinstance(n, (ast.Call, ast.Starred)) for n in rest)
         known = plain and bool(models) and self.models.keys() == self.program.objects.optimizers
-        return frozenset(one for one, own in self.models.items() if own & models) if known else frozenset()
+        return self._reached_of([(models, network)]) if known else frozenset()
 
     # ------------------------------------------------------------ what a loss goes back to
 
-    def reached_from(self, place: int, row: int | None) -> frozenset[Key]:
+    def reached_from(self, place: int, row: int | None, by: int | None) -> frozenset[Key]:
         """The optimizers of the models that a scaled loss came from, in a round of the loop that hands it out, where
-        that is known."""
-        if row is None:
+        that is known, and where a call at ``by`` runs the function."""
+        if row is None and by is None:
             return self.reached.get(place, frozenset())
-        if (place, row) not in self._rows:
+        if (place, row, by) not in self._rows:
             call = next(c for c in self.program.objects.scales if self.naming.place(c) == place)
-            one = self._handed_out(call.args[0], row) if call.args else None
+            one = call.args[0] if row is None else self._handed_out(call.args[0], row) if call.args else None
             if one is None or len(self.models) < 2:
                 return self.reached.get(place, frozenset())
-            models = self._computed_with(one)
-            self._rows[place, row] = frozenset(o for o, own in self.models.items() if own & models)
-        return self._rows[place, row]
+            networks = self._computed_with(one)
+            entered = self._calls.get(by) if by is not None else None
+            handed = networks if entered is None else [self._as_handed(entered, *each) for each in networks]
+            self._rows[place, row, by] = self._reached_of(handed)
+        return self._rows[place, row, by]
+
+    def takes_networks(self, scale: ast.Call) -> bool:
+        """Whether the networks that a scaled loss is computed with are parameters of its function."""
+        if scale not in self._takes:
+            networks = self._computed_with(scale.args[0]) if scale.args and len(self.models) > 1 else []
+            self._takes[scale] = any(self._is_parameter(network) for _, network in networks)
+        return self._takes[scale]
+
+    def _is_parameter(self, network: ast.expr) -> bool:
+        scope = self.m.function(network)
+        own = isinstance(network, ast.Name) and network.id in scope.params
+        return own and not self.m.bindings(network.id, scope)  # type: ignore[attr-defined]
+
+    def _as_handed(self, call: ast.Call, models: frozenset[Key], network: ast.expr) -> tuple[frozenset[Key], ast.expr]:
+        """A network that is a parameter as a call of the function says it."""
+        function = self.m.function(network).node
+        called = isinstance(function, ast.FunctionDef) and function in self.v.callees(call)
+        if not called or not isinstance(network, ast.Name) or not self._is_parameter(network):
+            return models, network
+        assert isinstance(function, ast.FunctionDef)
+        names = positional_parameters(function)
+        shift = 1 if self.m.self_name(self.m.function(network)) is not None else 0
+        at = names.index(network.id) - shift if network.id in names else len(call.args)
+        plain = at >= 0 and not any(isinstance(a, ast.Starred) for a in call.args)
+        given = argument(call, at, network.id) if plain else None
+        return (self.meant(given) or models, given) if given is not None else (models, network)
+
+    @cached_property
+    def _calls(self) -> dict[int, ast.Call]:
+        return {self.naming.place(call): call for call in self.m.all(ast.Call)}
 
     def of_other_arm(self, backward: ast.AST) -> frozenset[Key] | None:
         """The optimizers of a plain backward beside one that scales the same loss, in the other arm of an ``if``."""
@@ -169,7 +238,7 @@ class Owners:
         """The loop whose target a loss is, if nothing else gives it that name."""
         if not isinstance(loss, ast.Name):
             return None
-        given = self._assigned(loss.id, loss)
+        given = self.assigned.to(loss.id, loss)
         if len(given) != 1:
             return None
         loops = (x for x in self.m.spine(loss) if isinstance(x, ast.For))
@@ -181,13 +250,13 @@ class Owners:
         found: dict[int, frozenset[Key]] = {}
         for call in self.program.objects.scales:
             if call.args and len(self.models) > 1:
-                models = self._computed_with(call.args[0])
-                found[self.naming.place(call)] = frozenset(o for o, own in self.models.items() if own & models)
+                found[self.naming.place(call)] = self._reached_of(self._computed_with(call.args[0]))
         return found
 
-    def _computed_with(self, loss: ast.expr) -> frozenset[Key]:
-        """The models whose calls a value was computed from, through names and attributes that are assigned here."""
-        found: set[Key] = set()
+    def _computed_with(self, loss: ast.expr) -> list[tuple[frozenset[Key], ast.expr]]:
+        """The models whose calls a value was computed from, through names and attributes that are assigned here, each
+        with the expression that is called."""
+        found: list[tuple[frozenset[Key], ast.expr]] = []
         todo: list[ast.AST] = [loss]
         met: set[ast.AST] = set()
         while todo:
@@ -201,20 +270,20 @@ class Owners:
                 if isinstance(at.func, ast.Attribute) and at.func.attr in _CUT:
                     continue
                 models = self.meant(at.func)
-                found |= models - self.frozen.at(at, models)
+                if models := models - self.frozen.at(at, models):
+                    found.append((models, at.func))
             if isinstance(at, ast.Name):
                 todo += self.values_of(at)
             elif isinstance(at, ast.Attribute):
-                todo += [
-                    v for one, v in self.stored(at.attr) if self.naming.keys(one.value) & self.naming.keys(at.value)
-                ]
+                stored, keys = self.assigned.stored(at.attr), self.naming.keys
+                todo += [v for one, v in stored if keys(one.value) & keys(at.value)]
             todo += children(at)
-        return frozenset(found)
+        return found
 
     def values_of(self, name: ast.Name) -> list[ast.expr]:
         """What a name may hold where it is read: the last value assigned above in a block around it, and those
         assigned since; where there is none, any (a loop brings it)."""
-        above = [(t, value) for t, value in self._assigned(name.id, name) if self.m.start(t) < self.m.start(name)]
+        above = [(t, value) for t, value in self.assigned.to(name.id, name) if self.m.start(t) < self.m.start(name)]
         around = set(self.m.spine(name))
         kept: list[ast.expr] = []
         for target, value in sorted(above, key=lambda one: -self.m.start(one[0])):
@@ -223,58 +292,4 @@ class Owners:
             parent = self.m.parent[stmt]
             if not isinstance(stmt, ast.AugAssign) and (parent in around or parent is self.m.function(name).node):
                 return kept
-        return [*kept, *(value for _, value in self._assigned(name.id, name) if value not in kept)]
-
-    def given(self, name: str, scope: Scope) -> list[ast.expr]:
-        """All that a name of a function or file is ever given in it."""
-        return [value for _, value in self._names.get((scope, name), [])]
-
-    def _assigned(self, name: str, at: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
-        """What is assigned to a name in the function that ``at`` stands in, with the targets."""
-        return self._names.get((self.m.function(at), name), [])
-
-    def stored(self, attr: str) -> list[tuple[ast.Attribute, ast.expr]]:
-        """What attributes of a name are given, on any object."""
-        return self._attributes.get(attr, [])
-
-    @cached_property
-    def _names(self) -> dict[tuple[Scope, str], list[tuple[ast.AST, ast.expr]]]:
-        found: dict[tuple[Scope, str], list[tuple[ast.AST, ast.expr]]] = defaultdict(list)
-        for target, value in _assignments(self.m):
-            if isinstance(target, ast.Name):
-                found[self.m.function(target), target.id].append((target, value))
-        return found
-
-    @cached_property
-    def _attributes(self) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
-        found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = defaultdict(list)
-        for target, value in _assignments(self.m):
-            if isinstance(target, ast.Attribute):
-                found[target.attr].append((target, value))
-        return found
-
-
-def _assignments(m: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
-    """Every name and attribute that a module assigns, with the value: the whole one, where it is not written out."""
-    for node in m.of(ast.Assign, ast.AugAssign, ast.For, ast.AnnAssign, ast.NamedExpr):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    yield from _paired(target, value)
-            case ast.AugAssign(target=target, value=value) | ast.For(target=target, iter=value):
-                yield from _paired(target, value)
-            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
-                yield from _paired(target, value)
-            case _:
-                pass
-
-
-def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.expr]]:
-    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
-        if len(target.elts) == len(value.elts):
-            for one, each in zip(target.elts, value.elts, strict=True):
-                yield from _paired(one, each)
-            return
-    for node in walk(target):
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
-            yield node, value
+        return [*kept, *(value for _, value in self.assigned.to(name.id, name) if value not in kept)]

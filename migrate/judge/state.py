@@ -82,13 +82,15 @@ class CastsBlock:
 
 @dataclass(frozen=True)
 class ScaledBlock:
-    """``with amp.scale_loss(…)``, by its place; ``row`` is the round of the loop that hands out its loss."""
+    """``with amp.scale_loss(…)``, by its place; ``row`` is the round of the loop that hands out its loss, ``by`` where
+    the call stands that runs its function."""
 
     place: int
     optimizers: frozenset[Key]
     delay: bool
     on_stack: bool  # entered on the stack below it
     row: int | None
+    by: int | None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ A term is a tuple whose first item says what it is:
     ("obj", keys)             one of these objects: models, optimizers, instances, functions
     ("scaler", key)           a GradScaler, by the place that made it
     ("scaled", site)          a loss times the loss scale
-    ("scaling", site, optimizers, delay, loss, row)   what ``amp.scale_loss`` hands back, not entered yet
+    ("scaling", site, optimizers, delay, loss, row, by)   what ``amp.scale_loss`` hands back, not entered yet
     ("null", term)            ``nullcontext(…)``, not entered yet
     ("autocast", term)        ``torch.autocast`` itself, or a ``partial`` of it; whether it is on where nobody says more
     ("seq", items)            a tuple or list written out

@@ -27,7 +27,8 @@ class _Model:
     given: _Given
 
     def may_be(self, ctx: Context, base: ast.expr) -> bool:
-        return bool(ctx.v.of(_meant(base, self.given)) & self.held)
+        meant = _meant(base, self.given)
+        return bool(ctx.v.of(meant) & self.held) and not _within_maker(ctx, meant)
 
 
 def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
@@ -89,6 +90,8 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
             for node, given in made:
                 if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
                     base = _meant(node.value, given)
+                    if _within_maker(ctx, base):
+                        continue
                     if (text := _own_attribute(ctx, base, scope)) and owns_all(ctx, optimizers, base):
                         return text
                     if not isinstance(base, ast.Name):
@@ -151,6 +154,30 @@ def _constructed(ctx: Context, call: ast.Call) -> list[tuple[ast.Call, _Given]]:
             kept = {name: value for name, value in each if value is not None and not ctx.m.bindings(name, scope)}
             found.append((one, kept))
     return found or [(call, {})]
+
+
+def _within_maker(ctx: Context, base: ast.expr) -> bool:
+    """Whether a name is one of a function that makes an optimizer whenever it is called, and holds another network in
+    each call."""
+    scope = ctx.m.function(base)
+    own = isinstance(base, ast.Name) and scope.node in ctx.v.makers and base.id not in scope.params
+    return own and bool(ctx.m.bindings(base.id, scope))  # type: ignore[attr-defined]
+
+
+def _made_there(ctx: Context, base: ast.expr) -> bool:
+    """The same, where the network is surely made in that call."""
+    scope = ctx.m.function(base)
+    stores = ctx.m.stores(base.id, scope) if isinstance(base, ast.Name) and _within_maker(ctx, base) else []
+    values = [above.value for n in stores if isinstance(above := ctx.m.parent[n], ast.Assign)]
+    made = [value for value in values if isinstance(value, ast.Call) and not ctx.v.callees(value)]
+    return bool(made) and len(made) == len(values) and not any(_takes(ctx, call, scope) for call in made)
+
+
+def _takes(ctx: Context, call: ast.Call, scope: Scope) -> bool:
+    """Whether a call is handed an object that was made outside of its function, or that may have been."""
+    parts = (n for part in children(call) if part is not call.func for n in walk(part))
+    held = (o for n in parts if isinstance(n, (ast.Name, ast.Attribute)) for o in ctx.v.of(n))
+    return any(not isinstance(o.key, ast.AST) or not ctx.m.inside(o.key, scope.node) for o in held)
 
 
 def _meant(base: ast.expr, given: _Given) -> ast.expr:
@@ -287,7 +314,8 @@ def sources(ctx: Context, optimizer: Obj) -> list[ast.expr]:
     if optimizer.kind != "call" or not isinstance(optimizer.key, ast.Call):
         return []
     made = _constructed(ctx, optimizer.key)
-    return [_meant(base, given) for one, given in made for base in _sources(ctx, one)]
+    bases = [_meant(base, given) for one, given in made for base in _sources(ctx, one)]
+    return [base for base in bases if not _made_there(ctx, base)]
 
 
 def _sources(ctx: Context, call: ast.Call) -> list[ast.expr]:

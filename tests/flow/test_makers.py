@@ -78,6 +78,55 @@ def test_what_is_made_in_a_function_that_it_calls_is_any_of_them_there() -> None
     assert inside == one | two
 
 
+PAIRS = "\n(a, one), (b, two) = make(x), make(y)\nask(one)\nask(two)\nask(a)\nask(b)\n"
+BESIDE = {
+    "a network": "def make(x):\n    net = Net(x)\n    return net, Adam(net.parameters())",
+    "under names": "def make(x):\n    net = Net(x)\n    opt = Adam(net.parameters())\n    return net, opt",
+    "what Apex hands back": (
+        "def make(x):\n    net = Net(x)\n    opt = Adam(net.parameters())\n    net, opt = amp.initialize(net, opt)\n"
+        "    return net, opt"
+    ),
+    "as Apex hands it back": (
+        "def make(x):\n    net = Net(x)\n    opt = Adam(net.parameters())\n    return amp.initialize(net, opt)"
+    ),
+}
+TOGETHER = {
+    "what a training leaves": (
+        "def make(x):\n    net = Net(x)\n    opt = Adam(net.parameters())\n    net(x).backward()\n    opt.step()\n"
+        "    return net, opt"
+    ),
+    "one of two": "def make(x):\n    return (Net(x), Adam(p)) if x else (Net(x), made)\nmade = Adam(p)",
+    "rows of two kinds": (
+        "def make(x):\n    if x:\n        return Net(x), Adam(p), 1\n    return Net(x), Adam(p)"
+    ),
+    "one that is kept": "made = Adam(p)\ndef make(x):\n    return Net(x), made",
+    "another function's": (
+        "def make(x):\n    net = Net(x)\n    opt = Adam(p)\n    net, opt = wrap(net, opt)\n    return net, opt\n"
+        "made = Adam(p)\ndef wrap(net, opt):\n    return net, made"
+    ),
+    "the other way round": (
+        "def make(x):\n    net, opt = Net(x), Adam(p)\n    opt, net = amp.initialize(net, opt)\n    return net, opt"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", BESIDE.values(), ids=BESIDE)
+def test_each_call_gives_its_own_beside_other_things(text: str) -> None:
+    m = Module("from apex import amp\n" + text + PAIRS)
+    one, two, a, b = map(Values(m).of, asked(m))
+    assert len(one) == len(two) == 1
+    assert not one & two
+    assert a == b
+    assert said(a) == "Net()"
+
+
+@pytest.mark.parametrize("text", TOGETHER.values(), ids=TOGETHER)
+def test_they_may_be_one_beside_other_things(text: str) -> None:
+    m = Module("from apex import amp\n" + text + PAIRS)
+    one, two, *_ = map(Values(m).of, asked(m))
+    assert one == two
+
+
 def test_a_method() -> None:
     text = """
         class Trainer:

@@ -67,7 +67,7 @@ class Gradients:
         if not blocks:
             return self.old.program.objects.optimizers
         block = next((c for c in blocks if c.place == place), blocks[0])
-        return block.optimizers | (self.old.owners.reached_from(block.place, block.row) & before.made)
+        return block.optimizers | (self.old.owners.reached_from(block.place, block.row, block.by) & before.made)
 
     def _compare_age(self, pair: Pair, node: ast.AST) -> None:
         """The loss scale is new in both programs, or in neither."""

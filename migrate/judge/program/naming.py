@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ...facts.module import Module
 from ...facts.scopes import Scope
 from ...facts.sites import opened
+from ...flow.makers import MADE_ROW
 from ...flow.objects import Obj
 from ...flow.values import Values
 from ..origin import Origin
@@ -90,6 +91,13 @@ class Naming:
         if found is None:
             found = self._keys[expr] = frozenset(self.key(o) for o in opened(self.v, self.v.of(expr)))
         return found
+
+    def items(self, call: ast.Call) -> list[frozenset[Key]]:
+        """The objects in each item of what a call gives of a function that makes an optimizer among other things; none
+        of any other."""
+        rows = [o for o in self.v.of(call) if o.key is call and o.label == MADE_ROW]
+        named = sorted(self.v.attributes(rows[0]), key=int) if len(rows) == len(self.v.of(call)) == 1 else []
+        return [frozenset(map(self.key, opened(self.v, self.v.field(rows[0], name)))) for name in named]
 
     def under(self, table: ast.expr, key: str) -> frozenset[Key]:
         """The objects that dictionaries hold under a key; none where something else than dictionaries may be meant."""

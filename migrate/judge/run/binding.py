@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TypeVar
 
 from ...nodes import walk
@@ -94,10 +95,18 @@ class Binding:
             term = made_of(term[1], anew) if is_number(term) else anew
         if is_deep(term):  # made of itself, round by round
             term = opaque(self.naming.place(op.value))
-        if isinstance(op.value, ast.Call) and term[0] == "obj":
-            self.makers.made_anew(state, op.value)
+        for call in self._made_by(op.value, term):
+            self.makers.made_anew(state, call)
         self.bind(state, op.node, term, facts)
         frame.pc += 1
+
+    def _made_by(self, value: ast.expr, term: Term) -> Iterator[ast.Call]:
+        """The calls that make the objects of an assignment: ``opt_a, opt_b = Adam(a), Adam(b)``."""
+        if isinstance(value, ast.Call) and (term[0] == "obj" or (term[0] == "seq" and self.naming.items(value))):
+            yield value
+        elif isinstance(value, (ast.Tuple, ast.List)) and term[0] == "seq" and len(value.elts) == len(term[1]):
+            for item, held in zip(value.elts, term[1], strict=True):
+                yield from self._made_by(item, held)
 
     def _of_itself(self, op: Op) -> bool:
         """Whether a name, attribute or item is made of its own old value."""

@@ -13,7 +13,6 @@ from ..program.program import Program
 from ..sources import Source, Sources
 from ..state import Key, Left, State
 from ..terms import Facts
-from ..twins import Twins
 from .values import Evaluator
 
 _SAME = frozenset({"module"})  # what a wrapper wraps
@@ -26,7 +25,7 @@ class Clearing:
     def __init__(self, program: Program, owners: Owners, evaluator: Evaluator) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.owners, self.evaluator = owners, evaluator
-        self.sources, self.twins = Sources(program, owners), Twins(program, owners)
+        self.sources, self.twins = Sources(program, owners), owners.twins
         self.optimizers, self.models = program.objects.optimizers, program.objects.models
 
     def cleared(self, state: State, receiver: ast.expr, facts: Facts) -> frozenset[Key]:

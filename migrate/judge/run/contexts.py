@@ -63,9 +63,9 @@ class Contexts:
             return inside(term)
         if term[0] != "scaling":
             raise Unfollowed("a block of which it is not known whether it scales its loss")
-        _, place, optimizers, delay, loss, row = term
+        _, place, optimizers, delay, loss, row, by = term
         machines.apex_enter(state, optimizers, delay)
-        state.contexts.append(ScaledBlock(place, optimizers, delay, on_stack, row))
+        state.contexts.append(ScaledBlock(place, optimizers, delay, on_stack, row, by))
         return ("scaled", place) if state.active else loss
 
     def enter_on_stack(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:

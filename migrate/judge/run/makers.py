@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...flow.makers import MADE_ROW
 from ...flow.objects import Obj
 from ...nodes import walk
 from ..owners import Owners
@@ -30,7 +31,8 @@ class Makers:
             return
         owned = self.owners.made_of(call)
         wrapped = {k for a in (*call.args, *(w.value for w in call.keywords)) for k in self.naming.keys(a)}
-        before = {one for one in state.made if self.owners.models.get(one) == owned}  # of an earlier run, or instead
+        alike = [one for one in state.made if self.owners.models.get(one) == owned]
+        before = {one for one in alike if not self.owners.of_others(one, call)}  # of an earlier run, or instead
         others = state.made - optimizers
         state.made = (state.made - wrapped - before) | optimizers
         if owned and owned <= state.renewed:
@@ -48,8 +50,10 @@ class Makers:
         """The models and optimizers that a call makes, in it or in a function of the file that it runs."""
         if call not in self._made_by:
             inner = [n for f in (call, *self.v.callees(call)) for n in walk(f) if isinstance(n, ast.Call)]
+            rows = [o for o in self.v.of(call) if o.label == MADE_ROW]
+            given = self.v.of(call).union(*(self.v.field(row, name) for row in rows for name in self.v.attributes(row)))
             self._made_by[call] = frozenset(
-                self.naming.key(o) for o in self.v.of(call) if any(self._constructs(one, o) for one in inner)
+                self.naming.key(o) for o in given if any(self._constructs(one, o) for one in inner)
             )
         return self._made_by[call]
 

@@ -215,7 +215,18 @@ class Results:
         known = self.program.objects.scales.get(call, self.program.objects.optimizers)
         optimizers = self.lookup.optimizers(state, given, facts) if given is not None else known
         term = self.value(state, loss, facts) if loss is not None else opaque(0)
-        return ("scaling", self.naming.place(call), optimizers or known, delay, term, self._row(state, loss))
+        by = self._entered_by(state, call) if self.owners.takes_networks(call) else None
+        return ("scaling", self.naming.place(call), optimizers or known, delay, term, self._row(state, loss), by)
+
+    def _entered_by(self, state: State, call: ast.Call) -> int | None:
+        """The place of the call that runs the function in which a loss is scaled."""
+        inner = state.frames[-1].code.node is self.program.m.function(call).node
+        if not inner or len(state.frames) < 2:
+            return None
+        below = state.frames[-2]
+        node = below.code.ops[below.pc].node if below.pc < len(below.code.ops) else None
+        runs = isinstance(node, ast.Call) and state.frames[-1].code.node in self.v.callees(node)
+        return self.naming.place(node) if runs and node is not None else None
 
     def _row(self, state: State, loss: ast.expr | None) -> int | None:
         """The round of the loop that hands out a loss, where its items are followed one by one."""

@@ -279,8 +279,11 @@ class Evaluator:
             ):
                 return ("k", True)  # `switched_by` asks for it, too
         term = self._results.of(state, expr, facts)
-        if term[0] == "obj" and len(term[1]) > 1:  # what a function hands back is more than what this call of it gives
-            return ("obj", term[1] & self.naming.keys(expr) or term[1])
+        # what a function hands back is more than what this call of it gives
+        if term[0] == "obj":
+            return _narrowed(term, self.naming.keys(expr)) if len(term[1]) > 1 else term
+        if term[0] == "seq" and (items := self.naming.items(expr)) and len(items) == len(term[1]):
+            return ("seq", tuple(map(_narrowed, term[1], items)))
         return term
 
     def _text(self, state: State, expr: ast.JoinedStr, facts: Facts) -> Term:
@@ -318,6 +321,11 @@ class Evaluator:
     def _unless_constant(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         term = self.value(state, expr, facts)
         return opaque(self.naming.place(expr)) if term[0] == "k" else term
+
+
+def _narrowed(term: Term, keys: frozenset[Key]) -> Term:
+    """An object that may be one of several, where it is one of some of them."""
+    return ("obj", term[1] & keys or term[1]) if term[0] == "obj" else term
 
 
 def _since_filled(state: State, term: Term) -> Term:
