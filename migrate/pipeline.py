@@ -213,7 +213,8 @@ def _as_wider_says(
 
 
 def _stays_for_another(finding: Finding) -> bool:
-    return TOGETHER in finding.message or finding.rule == NOT_ANALYSED
+    unread = finding.rule == NOT_ANALYSED and finding.severity is Severity.MANUAL
+    return TOGETHER in finding.message or unread
 
 
 def _all_within(

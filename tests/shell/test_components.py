@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from migrate.components import Component, components, widened
-from migrate.model import Applicability, FileResult, Settings
+from migrate.model import Applicability, FileResult, Settings, Severity
 from migrate.outcome import Outcome
 from migrate.pipeline import analyse
 from migrate.reach import Imports
@@ -1050,3 +1050,81 @@ def test_what_another_file_asks_a_wrapper_for(tmp_path: Path, body: str, kept: s
     text = _written(tmp_path, files)["main.py"].decode()
     found = {line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("    def ")}
     assert found == {"__init__", "backward", "update_master_grads", "step", *kept}
+
+
+@pytest.mark.parametrize("broken", [b"class nn.Norm(nn.Norm):\n    pass\n", b"# caf\xe9\nx = 1\n", b"print 'two'\n"])
+def test_a_file_without_apex_that_does_not_parse_is_left_out(tmp_path: Path, broken: bytes) -> None:
+    files: dict[str, str | bytes] = {
+        "main.py": MAIN.replace("from engine", "from net import clip\nfrom engine"),
+        "engine.py": ENGINE,
+        "net.py": broken + b"\n\ndef clip(model):\n    model.weight.grad.clamp_(max=1)\n",
+    }
+    found = _results(tmp_path, files)
+    assert [found[name].status for name in ("engine.py", "main.py")] == ["changed", "changed"]
+    (told,) = found["net.py"].findings
+    assert (told.rule, told.severity) == ("APX001", Severity.INFO) and "looked at without it" in told.message
+
+
+def test_nothing_of_a_program_goes_where_a_file_with_apex_does_not_parse(tmp_path: Path) -> None:
+    found = _results(tmp_path, {"main.py": MAIN, "engine.py": ENGINE + "\nprint 'two'\n"})
+    assert found["engine.py"].status == "unparseable" and found["main.py"].status == "unchanged"
+
+
+MEAN = """\
+from copy import deepcopy
+
+
+class Mean(object):
+    def __init__(self, args, model, decay):
+        self.ema = deepcopy(model)
+        self.decay = decay
+
+    def update(self, model):
+        for k, v in self.ema.state_dict().items():
+            v.copy_(v * self.decay + (1.0 - self.decay) * model.state_dict()[k])
+"""
+CHOOSING = """\
+import torch
+
+
+def choose(loader, model):
+    with torch.no_grad():
+        return [model(x).argmax(1) for x in loader]
+"""
+_SET = "        self.ema = deepcopy(model)\n"
+
+
+@pytest.mark.parametrize("kept", [_SET, "        self.ema = model\n", "        self.args, self.ema = args, model\n"])
+def test_a_copy_of_a_network_that_an_object_of_another_file_keeps_runs_under_casts(tmp_path: Path, kept: str) -> None:
+    files = {
+        "main.py": MAIN.replace("train(model,", "train(Mean(args, model, 0.9), model,").replace(
+            "from engine", "from mean import Mean\nfrom engine"
+        ),
+        "engine.py": ENGINE.replace("def train(model", "def train(mean, model")
+        .replace("from apex import amp\n", "from apex import amp\nfrom choosing import choose\n")
+        .replace("    for x", "    choose(loader, mean.ema)\n    for x"),
+        "mean.py": MEAN.replace(_SET, kept),
+        "choosing.py": CHOOSING,
+    }
+    new = _written(tmp_path, files)
+    assert b'enabled=scaler.is_enabled()):\n        choose(loader, mean.ema)' in new["engine.py"]
+
+
+@pytest.mark.parametrize(
+    ("other", "joined"),
+    [
+        ("mean.ema(1)", True),
+        ("mean.update(model)", False),  # nobody takes it
+        ("mean.ema = 1", False),
+    ],
+)
+def test_whose_network_nobody_takes_stays_apart(tmp_path: Path, other: str, joined: bool) -> None:
+    files = {
+        "main.py": MAIN.replace("train(model,", f"mean = Mean(args, model, 0.9)\n{other}\ntrain(model,").replace(
+            "from engine", "from mean import Mean\nfrom engine"
+        ),
+        "engine.py": ENGINE,
+        "mean.py": MEAN,
+    }
+    (program,) = components(*_selected(tmp_path, files))
+    assert ("mean.py" in _names(program)) is joined
