@@ -15,7 +15,7 @@ from .components import Component
 from .errors import Tangled, reason
 from .facts.mentions import mentions
 from .limits import guarded
-from .model import FileResult, FileText, ModuleResult, Neighbours, Settings, Severity
+from .model import FileResult, FileText, Finding, ModuleResult, Neighbours, Settings, Severity
 from .notebooks.notebook import migrate_notebook
 from .outcome import INTERNAL_ERROR
 from .reading import NOTEBOOK, read
@@ -87,8 +87,12 @@ def _analysed(program: Component, settings: Settings, engine: Engine) -> tuple[F
             None if result.new_text is None else encode(result.new_text, encoding)
             for result, (_, encoding) in zip(results, decoded, strict=True)
         ]
-    except (RecursionError, MemoryError, Tangled):
+    except (RecursionError, MemoryError):
         return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
+    except Tangled as why:
+        said = f"this file was looked at by itself: the {len(program.sources)} files of its program are too tangled to "
+        told = (Finding("APX001", Severity.INFO, 1, 1, f"{said}follow together ({why})."),)
+        return tuple(FileResult(source.shown, "unparseable", findings=told) for source in program.sources)
     except Exception as error:
         what = _last_line(error)
         return tuple(

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from migrate.components import Component, components, widened
+from migrate.facts.module import Module
+from migrate.flow import solver
+from migrate.flow.values import Values
 from migrate.model import Applicability, FileResult, Settings, Severity
 from migrate.outcome import Outcome
 from migrate.pipeline import analyse
@@ -1128,3 +1131,14 @@ def test_whose_network_nobody_takes_stays_apart(tmp_path: Path, other: str, join
     }
     (program,) = components(*_selected(tmp_path, files))
     assert ("mean.py" in _names(program)) is joined
+
+
+def test_what_is_too_tangled_together_says_so_of_what_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"main.py": MAIN, "engine.py": ENGINE}
+    together = Module(MAIN, ENGINE, links=[{"engine": 1}, {}])
+    monkeypatch.setattr(solver, "MAX_FACTS", Values(together)._facts - 1)
+    found = _results(tmp_path, files)
+    for name in files:
+        (said,) = [one for one in found[name].findings if one.rule == "APX001"]
+        assert said.severity is Severity.INFO and "the 2 files of its program are too tangled to follow" in said.message
+        assert any(one.severity is Severity.MANUAL and one.line == said.line for one in found[name].findings)
