@@ -9,7 +9,8 @@ Source: Hugging Face's Trainer of 2020, and what was written after it.
 
 from __future__ import annotations
 
-from ..plan.backends.outdated import dead_arm, outdated, settled
+from ..model import Severity
+from ..plan.backends.outdated import dead_arm, never_given, outdated, settled
 from ..units.unit import Context
 from .common import Stage, Work
 from .dropping import drop_body
@@ -36,6 +37,7 @@ def backward(loss, optimizer, scaler):
 
 
 _SAID = "only a torch older than the target runs what goes here"
+_NEVER = "only a torch older than the target gives `{}` a value: with others this was a NameError where it was asked"
 
 
 def apply(ctx: Context, work: Work) -> None:
@@ -43,6 +45,8 @@ def apply(ctx: Context, work: Work) -> None:
     tests = outdated(ctx)
     for node in tests:
         dead = dead_arm(ctx, node)
+        for name in never_given(ctx, node):
+            work.find(None, ID, Severity.INFO, node.test, _NEVER.format(name))
         if dead is node.body:
             drop_body(work, node)
             work.note_lines(None, ID, node.lineno, ctx.m.last_line(node.body[-1]), _SAID)
