@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from migrate.components import Component, components, widened
+from migrate.engine import migrate_program
 from migrate.facts.module import Module
 from migrate.flow import solver
 from migrate.flow.values import Values
-from migrate.model import Applicability, FileResult, Settings, Severity
+from migrate.model import Applicability, FileResult, FileText, Settings, Severity
 from migrate.outcome import Outcome
 from migrate.pipeline import analyse
 from migrate.reach import Imports
@@ -1142,3 +1143,70 @@ def test_what_is_too_tangled_together_says_so_of_what_stays(tmp_path: Path, monk
         (said,) = [one for one in found[name].findings if one.rule == "APX001"]
         assert said.severity is Severity.INFO and "the 2 files of its program are too tangled to follow" in said.message
         assert any(one.severity is Severity.MANUAL and one.line == said.line for one in found[name].findings)
+
+
+SCRIPT = """\
+import argparse
+import torch
+from apex import amp
+from common import AdamW
+
+
+def evaluate(args, model, loader):
+    with torch.no_grad():
+        return [model(x).argmax(1) for x in loader]
+
+
+def train(args, model, loader):
+    optimizer = AdamW(model.parameters(), lr=0.1)
+    if args.fp16:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+
+
+def main():
+    args = argparse.ArgumentParser().parse_args()
+    model = torch.nn.Linear(4, 3).cuda()
+    if args.train:
+        train(args, model, load())
+    evaluate(args, model, load())
+
+
+if __name__ == "__main__":
+    main()
+"""
+SHARED = """\
+import torch
+
+
+class AdamW(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.data.add_(p.grad, alpha=-group["lr"])
+"""
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_script_that_no_run_has_beside_another_has_not_initialized_before(both: bool) -> None:
+    """Their optimizers are of one class, so they are one unit; a test imports one of them, or both."""
+    links = {"first": 1, "second": 2} if both else {"first": 1}
+    ask = "import first\n\n\ndef test():\n    first.main()\n"
+    files = [
+        FileText(SHARED, "common.py"),
+        FileText(SCRIPT, "first.py", links={"common": 0}),
+        FileText(SCRIPT.replace("args.fp16", "args.half"), "second.py", links={"common": 0}),
+        FileText(f"import second\n{ask}" if both else ask, "test_all.py", links=links),
+    ]
+    _, first, *_ = migrate_program(files, Settings())
+    assert first.new_text is not None
+    told = [one.message for one in first.findings if one.rule == "APX035"]
+    assert bool(told) is both and all("second.py" in one or "line " in one for one in told)
