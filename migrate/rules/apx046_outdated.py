@@ -2,8 +2,8 @@
 
 ``if version.parse(torch.__version__) < version.parse("1.6"): from apex import amp; use_apex = True`` is false of each
 torch that the result has to run on (``--target-torch``), so ``elif use_apex:`` never runs either: those arms go, and
-what stands beside them stays as it is. A flag that only such an arm gives a value was a NameError where others asked it;
-it is named.
+what stands beside them stays as it is. A flag that only such an arm gives a value was a NameError where others asked
+it; it is named.
 
 Source: Hugging Face's Trainer of 2020, and what was written after it.
 """
