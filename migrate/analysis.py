@@ -15,7 +15,7 @@ from .components import Component
 from .errors import Tangled, reason
 from .facts.mentions import mentions
 from .limits import guarded
-from .model import FileResult, FileText, ModuleResult, Neighbours, Settings
+from .model import FileResult, FileText, Finding, ModuleResult, Neighbours, Settings, Severity
 from .notebooks.notebook import migrate_notebook
 from .outcome import INTERNAL_ERROR
 from .reading import NOTEBOOK, read
@@ -28,7 +28,40 @@ Engine = Callable[[str, Settings, Neighbours], ModuleResult]
 def analyse_program(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
     """What becomes of the files of a program; whatever happens, a result for each.
 
-    Where several cannot be analysed together all are ``unparseable``: each by itself says why, or is well."""
+    A file that does not parse and has no Apex in it is left out, as no run gets past its import. Where several cannot
+    be analysed together all are ``unparseable``: each by itself says why, or is well."""
+    found = _analysed(program, settings, engine)
+    if not any(result.status == "unparseable" for result in found):
+        return found
+    broken = {number: told for number, source in enumerate(program.sources) if (told := _broken(source)) is not None}
+    if not broken:
+        return found
+    rest = iter(_analysed(program.without(broken), settings, engine))
+    return tuple(broken[number] if number in broken else next(rest) for number in range(len(program.sources)))
+
+
+def _broken(source: Source) -> FileResult | None:
+    """What is told of a file without Apex that Python cannot read."""
+    if source.mentions:
+        return None
+    line = 1
+    try:
+        ast.parse(decode(read(source.location))[0])
+    except SyntaxError as error:
+        line, why = max(error.lineno or 1, 1), error.msg
+    except (OSError, Undecodable, ValueError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+    except (RecursionError, MemoryError):
+        return None
+    else:
+        return None
+    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    said = f"{version} cannot read this file ({why}), so the program was looked at without it."
+    return problem(source.shown, said, severity=Severity.INFO, line=line)
+
+
+def _analysed(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
+    """The same of all files as they are."""
     memory.give_back()  # of the program before this one
     if len(program.sources) == 1:
         return (analyse_file(program.sources[0], settings, engine),)
@@ -54,8 +87,12 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
             None if result.new_text is None else encode(result.new_text, encoding)
             for result, (_, encoding) in zip(results, decoded, strict=True)
         ]
-    except (RecursionError, MemoryError, Tangled):
+    except (RecursionError, MemoryError):
         return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
+    except Tangled as why:
+        said = f"this file was looked at by itself: the {len(program.sources)} files of its program are too tangled to "
+        told = (Finding("APX001", Severity.INFO, 1, 1, f"{said}follow together ({why})."),)
+        return tuple(FileResult(source.shown, "unparseable", findings=told) for source in program.sources)
     except Exception as error:
         what = _last_line(error)
         return tuple(

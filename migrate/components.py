@@ -18,6 +18,7 @@ from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
     Outline,
+    kept_networks,
     makers_of,
     may_apply_networks,
     may_hold_networks,
@@ -73,6 +74,7 @@ _HANDS = re.compile(
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
+_OF_OTHERS = re.compile(rb"(?<!\bself)\.(\w+)\b(?![ \t]*=[^=])")  # but for attributes of an object's own
 _GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _SWITCH = re.compile(rb"\b(\w{0,80}?(?:apex|APEX)\w{0,80})\s{0,40}(?::[^=\n]{1,200})?=(?!=)")
@@ -128,6 +130,13 @@ class Component:
     @property
     def size(self) -> int:
         return sum(source.size for source in self.sources)
+
+    def without(self, left_out: Collection[int]) -> Component:
+        """The same program without some of its files, by their numbers."""
+        kept = [number for number in range(len(self.sources)) if number not in left_out]
+        new = {old: number for number, old in enumerate(kept)}
+        links = ({dotted: new[at] for dotted, at in self.links[old].items() if at in new} for old in kept)
+        return Component(tuple(self.sources[old] for old in kept), tuple(links))
 
 
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
@@ -617,12 +626,15 @@ def _multiplies_backward(location: str, imports: Imports) -> bool:
 
 def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that users of amp import and that run networks outside of networks' own classes, hook into them, have to do
-    with gradients, or list attributes; and those with objects that run a network which they hold, if only somebody who
-    imports a user of amp imports them (``beside`` are both): a data set with an encoder."""
+    with gradients, list attributes, or keep a network of which somebody takes it; and those with objects that run a
+    network which they hold, if only somebody who imports a user of amp imports them (``beside`` are both): a data set
+    with an encoder."""
     near = {one for one in _from(amp, imports).difference(amp) if not _only_steps(one, beside, imports)}
     above = _from(beside, imports).difference(amp, near)
     asked = (_touches, _may_run_networks, _keeps_results)
     found = {one for one in near if any(joins(one, imports) for joins in asked)}
+    taken_out = {name for one in beside for name in imports.words(_OF_OTHERS, one)}
+    found |= {one for one in near if not _kept_networks(one, imports).isdisjoint(taken_out)}
     found |= {kept for one in found for kept in _kept_by(one, imports)}.difference(amp)
     for one in near | above:
         behind = _made_behind(one, imports)
@@ -741,6 +753,12 @@ def _keeps_results(location: str, imports: Imports) -> bool:
     if not imports.words(_HOOKS, location):
         return False
     return bool(imports.words(_AS_FLOAT, location) or imports.words(_LEAVES, location))
+
+
+def _kept_networks(location: str, imports: Imports) -> frozenset[str]:
+    """What objects of a file call a network that they are handed, or a copy of it, and which others may run
+    (``ema.module``)."""
+    return kept_networks(imports.outline(location), [imports.outline(one) for one in imports.imported(location)])
 
 
 def _may_run_networks(location: str, imports: Imports) -> bool:

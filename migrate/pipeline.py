@@ -107,11 +107,13 @@ def analyse(
                 _keep(ready, program, said, spool)
     stuck = _by_runners(stuck, ready, settled, selection, imports, settings, jobs, chosen, spool)
     dissolved: list[Component] = []
+    why: dict[str, Finding] = {}  # a file is looked at by itself
     unled: list[tuple[Component, tuple[FileResult, ...]]] = []  # casts, and nobody who trains
     for program, results in stuck:
         if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
             own = {source.location for source in program.sources}
             dissolved += [single(s, selection, imports) for s in _files(selection) if s.location in own]
+            why |= {one.path: one.findings[0] for one in results if one.findings}
         elif len(program.sources) > 1 and any(_unused(one) or one.asks for one in results):
             unled.append((program, results))
         elif len(program.sources) > 1:
@@ -121,6 +123,7 @@ def analyse(
     _settle(imports, ready, settings, chosen, spool)
     _settle_casts(selection, imports, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
+    done = [_with_reason(one, why) for one in done]
     done = _with_unclear_imports(done, selection, imports)
     done = _with_questions(done, spool)
     done = _with_notebooks(done, selection, imports, spool)
@@ -212,8 +215,18 @@ def _as_wider_says(
     )
 
 
+def _with_reason(one: Analysed, why: Mapping[str, Finding]) -> Analysed:
+    """What stays by hand in a file that was looked at by itself, with why it was."""
+    left = next((f for f in one.result.findings if f.severity is Severity.MANUAL), None)
+    if left is None or one.result.path not in why:
+        return one
+    said = replace(why[one.result.path], line=left.line, end_line=left.line)
+    return replace(one, result=replace(one.result, findings=(*one.result.findings, said)))
+
+
 def _stays_for_another(finding: Finding) -> bool:
-    return TOGETHER in finding.message or finding.rule == NOT_ANALYSED
+    unread = finding.rule == NOT_ANALYSED and finding.severity is Severity.MANUAL
+    return TOGETHER in finding.message or unread
 
 
 def _all_within(

@@ -469,6 +469,16 @@ def may_hold_networks(file: Outline, imported: Sequence[Outline]) -> bool:
     return any(_calls_what_it_holds(cls, one) or runs_of_given(one.paths, cls.methods, back) for cls, one in methods)
 
 
+def kept_networks(file: Outline, imported: Sequence[Outline]) -> frozenset[str]:
+    """The attributes of a file's objects, but for networks themselves, that hold a network which a method is handed, by
+    its name, or a copy of it: ``self.ema = deepcopy(model)``."""
+    every = (file, *imported)
+    networks = _networks([cls for one in every for cls in one.classes], [f for one in every for f in one.functions])
+    methods = [one for cls in file.classes if not _modules(cls.bases, networks) for one in cls.methods.values()]
+    put = ((one, name, given) for one in methods for name, given in one.puts_by)
+    return frozenset(name for one, name, given in put if given in one.parameters and NETWORK_MADE.fit(given))
+
+
 def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
     held = {name for one in cls.methods.values() for name in one.attributes} - cls.methods.keys()
     handed = {*method.parameters} - {"self", "cls"}

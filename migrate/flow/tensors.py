@@ -137,6 +137,8 @@ class _Own:
                 return self._unpacked(above, values.index(node))  # type: ignore[arg-type]
             case ast.IfExp(test=test):
                 return node is test or self._stays(above)
+            case ast.Dict(keys=keys, values=values):
+                return self._spread(above, keys[values.index(node)])  # type: ignore[arg-type]
             case ast.keyword():
                 call = self.m.parent[above]
                 return isinstance(call, ast.Call) and above.arg is not None and self._taken(call, node)
@@ -157,12 +159,40 @@ class _Own:
             case _:
                 return False
 
+    def _spread(self, row: ast.Dict, key: ast.expr | None) -> bool:
+        """``inputs = {"inputs_embeds": x}``, of which nothing else becomes than ``model(**inputs)``."""
+        assigned = self.m.parent[row]
+        if not isinstance(key, ast.Constant) or not isinstance(assigned, ast.Assign):
+            return False
+        if not all(isinstance(t, ast.Name) for t in assigned.targets):
+            return False
+        named = [t for t in assigned.targets if isinstance(t, ast.Name)]
+        scopes = [(self.m.binding_scope(t.id, self.m.scope(t)), t.id) for t in named]
+        return all(
+            scope is not None and all(self._handed_by_key(use, key.value) for use in self._uses(scope, name, ast.Load))
+            for scope, name in scopes
+        )
+
+    def _handed_by_key(self, use: ast.Name, key: object) -> bool:
+        """Whether a use of a dictionary hands what it has under ``key`` to who does not keep it, or does not take it
+        out."""
+        above = self.m.parent[use]
+        if isinstance(above, ast.Subscript):
+            return above.value is use and isinstance(above.ctx, (ast.Store, ast.Del))
+        call = self.m.parent[above]
+        if not (isinstance(above, ast.keyword) and above.arg is None and isinstance(call, ast.Call)):
+            return False
+        callees = self.v.callees(call)
+        scopes = [self.m.scope_of[callee] for callee in callees]
+        if not callees:
+            return _keeps_nothing(call)
+        return all(key in scope.params and self._name_stays(scope, str(key)) for scope in scopes)
+
     def _taken(self, call: ast.Call, node: ast.AST) -> bool:
         """Whether the function that a value is handed to does not keep it. Classes and collections do."""
         callees = self.v.callees(call)
         if not callees:
-            name = called_name(call)
-            return (name == "Variable" and self._stays(call)) or not (KEEPS.fit(name) or name[:1].isupper())
+            return (called_name(call) == "Variable" and self._stays(call)) or _keeps_nothing(call)
         for callee in callees:
             scope = self.m.scope_of[callee]
             params = [param for param, arg in self._arguments(call, scope) if arg is node]
@@ -192,3 +222,9 @@ class _Own:
         for keyword in call.keywords:
             if keyword.arg is not None:
                 yield keyword.arg, keyword.value
+
+
+def _keeps_nothing(call: ast.Call) -> bool:
+    """Whether a function of which nothing else is known does not sound as if it kept what it is handed."""
+    name = called_name(call)
+    return not (KEEPS.fit(name) or name[:1].isupper())

@@ -17,6 +17,7 @@ from .home.guards import around, guard_cases, guards, terms_there
 from .home.homes import Finder
 from .home.scaling import class_of
 from .home.there import object_there
+from .other_objects import of_other_objects
 from .plan import Plan
 from .premises.again import initialized_before
 from .regions.made import leave_out_makers, made_in, not_made
@@ -38,6 +39,9 @@ def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
         try:
             plan.enabled_at[region] = _enabled(ctx, unit, plan, finder, stmt, evaluates=region.why == "evaluation")
             _check_made(ctx, plan, region, plan.enabled_at[region])
+            asks_scaler = ".is_enabled()" in plan.enabled_at[region]  # that of its own object is off
+            if region.why == "evaluation" and not asks_scaler and (told := of_other_objects(ctx, unit, stmt)):
+                unit.review(stmt, "APX035", told)
         except Manual as missing:
             finder.restore(before)
             elsewhere = unit.scales or _beside_others(ctx, plan, stmt)
@@ -324,9 +328,9 @@ def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
     another arm of what is run."""
     own = ctx.m.file(scope.node)
     mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
-    if not mine and not _begins_here(ctx, scope):
-        return unit.initializes
     beside = [init for init in unit.initializes if _in_one_run(ctx, own, ctx.m.file(init.call))]
+    if not mine and not _begins_here(ctx, scope):
+        return [init for init in beside if not in_another_run(ctx, ctx.m.function(init.call), scope)]
     reached = {*ctx.m.reached(own)} if not mine else {ctx.m.file(init.call) for init in beside}
     awake = [
         init

@@ -73,8 +73,62 @@ OWN = {
             model(noise).backward()
             noise.grad.sign()
         """,
+    "an embedding that a network is handed by its key": """
+        def f(model, embeds, batch, optimizer):
+            noisy = (embeds.data.detach() + embeds.data.new(embeds.size()).normal_(0, 1) * 1e-5).detach()
+            noisy.requires_grad_()
+            inputs = {"inputs_embeds": noisy, "attention_mask": batch[1]}
+            inputs["token_type_ids"] = batch[2]
+            noisy.grad = opt_grad(model(**inputs), noisy)[0]
+            return noisy + 0.1 * noisy.grad
+        """,
+    "an embedding that a network of the file is handed by its key": """
+        class Net(nn.Module):
+            def forward(self, ids=None, inputs_embeds=None):
+                return self.layer(inputs_embeds)
+
+        def f(embeds):
+            model = Net()
+            noisy = embeds.detach().clone().requires_grad_()
+            inputs = {"inputs_embeds": noisy}
+            model(**inputs).backward()
+            return noisy.grad.norm()
+        """,
 }
 NOT_OWN = {
+    "what a dictionary hands to who keeps it": """
+        def f(embeds):
+            noisy = embeds.detach().clone().requires_grad_()
+            row = {"params": noisy}
+            model(noisy).backward()
+            make_optimizer(**row)
+            return noisy.grad
+        """,
+    "what is taken out of a dictionary again": """
+        def f(embeds):
+            noisy = embeds.detach().clone().requires_grad_()
+            row = {"x": noisy}
+            model(**row).backward()
+            optimizer = SGD([row["x"]], lr=0.1)
+            return noisy.grad
+        """,
+    "what a dictionary hands to a function of the file that keeps it": """
+        def trained(x=None):
+            return SGD([x], lr=0.1)
+
+        def f(embeds):
+            noisy = embeds.detach().clone().requires_grad_()
+            row = {"x": noisy}
+            optimizer = trained(**row)
+            return noisy.grad
+        """,
+    "a dictionary that is handed on as it is": """
+        def f(embeds):
+            noisy = embeds.detach().clone().requires_grad_()
+            row = {"x": noisy}
+            run(row)
+            return noisy.grad
+        """,
     "what a function of the file looks up": """
         def weight(model, x):
             if x is None:

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from migrate.components import Component, components, widened
-from migrate.model import Applicability, FileResult, Settings
+from migrate.engine import migrate_program
+from migrate.facts.module import Module
+from migrate.flow import solver
+from migrate.flow.values import Values
+from migrate.model import Applicability, FileResult, FileText, Settings, Severity
 from migrate.outcome import Outcome
 from migrate.pipeline import analyse
 from migrate.reach import Imports
@@ -1050,3 +1054,159 @@ def test_what_another_file_asks_a_wrapper_for(tmp_path: Path, body: str, kept: s
     text = _written(tmp_path, files)["main.py"].decode()
     found = {line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("    def ")}
     assert found == {"__init__", "backward", "update_master_grads", "step", *kept}
+
+
+@pytest.mark.parametrize("broken", [b"class nn.Norm(nn.Norm):\n    pass\n", b"# caf\xe9\nx = 1\n", b"print 'two'\n"])
+def test_a_file_without_apex_that_does_not_parse_is_left_out(tmp_path: Path, broken: bytes) -> None:
+    files: dict[str, str | bytes] = {
+        "main.py": MAIN.replace("from engine", "from net import clip\nfrom engine"),
+        "engine.py": ENGINE,
+        "net.py": broken + b"\n\ndef clip(model):\n    model.weight.grad.clamp_(max=1)\n",
+    }
+    found = _results(tmp_path, files)
+    assert [found[name].status for name in ("engine.py", "main.py")] == ["changed", "changed"]
+    (told,) = found["net.py"].findings
+    assert (told.rule, told.severity) == ("APX001", Severity.INFO) and "looked at without it" in told.message
+
+
+def test_nothing_of_a_program_goes_where_a_file_with_apex_does_not_parse(tmp_path: Path) -> None:
+    found = _results(tmp_path, {"main.py": MAIN, "engine.py": ENGINE + "\nprint 'two'\n"})
+    assert found["engine.py"].status == "unparseable" and found["main.py"].status == "unchanged"
+
+
+MEAN = """\
+from copy import deepcopy
+
+
+class Mean(object):
+    def __init__(self, args, model, decay):
+        self.ema = deepcopy(model)
+        self.decay = decay
+
+    def update(self, model):
+        for k, v in self.ema.state_dict().items():
+            v.copy_(v * self.decay + (1.0 - self.decay) * model.state_dict()[k])
+"""
+CHOOSING = """\
+import torch
+
+
+def choose(loader, model):
+    with torch.no_grad():
+        return [model(x).argmax(1) for x in loader]
+"""
+_SET = "        self.ema = deepcopy(model)\n"
+
+
+@pytest.mark.parametrize("kept", [_SET, "        self.ema = model\n", "        self.args, self.ema = args, model\n"])
+def test_a_copy_of_a_network_that_an_object_of_another_file_keeps_runs_under_casts(tmp_path: Path, kept: str) -> None:
+    files = {
+        "main.py": MAIN.replace("train(model,", "train(Mean(args, model, 0.9), model,").replace(
+            "from engine", "from mean import Mean\nfrom engine"
+        ),
+        "engine.py": ENGINE.replace("def train(model", "def train(mean, model")
+        .replace("from apex import amp\n", "from apex import amp\nfrom choosing import choose\n")
+        .replace("    for x", "    choose(loader, mean.ema)\n    for x"),
+        "mean.py": MEAN.replace(_SET, kept),
+        "choosing.py": CHOOSING,
+    }
+    new = _written(tmp_path, files)
+    assert b'enabled=scaler.is_enabled()):\n        choose(loader, mean.ema)' in new["engine.py"]
+
+
+@pytest.mark.parametrize(
+    ("other", "joined"),
+    [
+        ("mean.ema(1)", True),
+        ("mean.update(model)", False),  # nobody takes it
+        ("mean.ema = 1", False),
+    ],
+)
+def test_whose_network_nobody_takes_stays_apart(tmp_path: Path, other: str, joined: bool) -> None:
+    files = {
+        "main.py": MAIN.replace("train(model,", f"mean = Mean(args, model, 0.9)\n{other}\ntrain(model,").replace(
+            "from engine", "from mean import Mean\nfrom engine"
+        ),
+        "engine.py": ENGINE,
+        "mean.py": MEAN,
+    }
+    (program,) = components(*_selected(tmp_path, files))
+    assert ("mean.py" in _names(program)) is joined
+
+
+def test_what_is_too_tangled_together_says_so_of_what_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"main.py": MAIN, "engine.py": ENGINE}
+    together = Module(MAIN, ENGINE, links=[{"engine": 1}, {}])
+    monkeypatch.setattr(solver, "MAX_FACTS", Values(together)._facts - 1)
+    found = _results(tmp_path, files)
+    for name in files:
+        (said,) = [one for one in found[name].findings if one.rule == "APX001"]
+        assert said.severity is Severity.INFO and "the 2 files of its program are too tangled to follow" in said.message
+        assert any(one.severity is Severity.MANUAL and one.line == said.line for one in found[name].findings)
+
+
+SCRIPT = """\
+import argparse
+import torch
+from apex import amp
+from common import AdamW
+
+
+def evaluate(args, model, loader):
+    with torch.no_grad():
+        return [model(x).argmax(1) for x in loader]
+
+
+def train(args, model, loader):
+    optimizer = AdamW(model.parameters(), lr=0.1)
+    if args.fp16:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+
+
+def main():
+    args = argparse.ArgumentParser().parse_args()
+    model = torch.nn.Linear(4, 3).cuda()
+    if args.train:
+        train(args, model, load())
+    evaluate(args, model, load())
+
+
+if __name__ == "__main__":
+    main()
+"""
+SHARED = """\
+import torch
+
+
+class AdamW(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.data.add_(p.grad, alpha=-group["lr"])
+"""
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_script_that_no_run_has_beside_another_has_not_initialized_before(both: bool) -> None:
+    """Their optimizers are of one class, so they are one unit; a test imports one of them, or both."""
+    links = {"first": 1, "second": 2} if both else {"first": 1}
+    ask = "import first\n\n\ndef test():\n    first.main()\n"
+    files = [
+        FileText(SHARED, "common.py"),
+        FileText(SCRIPT, "first.py", links={"common": 0}),
+        FileText(SCRIPT.replace("args.fp16", "args.half"), "second.py", links={"common": 0}),
+        FileText(f"import second\n{ask}" if both else ask, "test_all.py", links=links),
+    ]
+    _, first, *_ = migrate_program(files, Settings())
+    assert first.new_text is not None
+    told = [one.message for one in first.findings if one.rule == "APX035"]
+    assert bool(told) is both and all("second.py" in one or "line " in one for one in told)

@@ -241,14 +241,24 @@ def _in_class(ctx: Context, nodes: list[ast.Name]) -> bool:
 
 
 def _values(ctx: Context, file: File, known: dict[ast.If, bool]) -> dict[str, bool]:
-    """The flags of a file that are only ever given one value by what may run."""
+    """The flags of a file that are only ever given one value by what may run; one that is given none, so that asking it
+    was a NameError, is False."""
     values: dict[str, bool] = {}
     for name, nodes in _flags(ctx, file).items():
         stmts = [ctx.m.statement(n) for n in nodes if not _is_dead(ctx, known, n)]
         live = {stmt.value.value for stmt in stmts if not _said_anew(ctx, known, stmt, name)}  # type: ignore[attr-defined]
         if len(live) == 1:
             values[name] = live.pop()
+        elif not stmts:
+            values[name] = False
     return values
+
+
+def never_given(ctx: Context, node: ast.If) -> list[str]:
+    """The flags that a condition asks and that only an older torch gives a value."""
+    known, flags = _known(ctx), _flags(ctx, ctx.m.file(node))
+    asked = {n.id for n in walk(node.test) if isinstance(n, ast.Name) and n.id in flags}
+    return sorted(name for name in asked if all(_is_dead(ctx, known, one) for one in flags[name]))
 
 
 def _said_anew(ctx: Context, known: dict[ast.If, bool], stmt: ast.stmt, name: str) -> bool:
