@@ -344,6 +344,26 @@ def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr |
     return None
 
 
+def collected(ctx: Context, call: ast.Call, callee: Scope, name: str) -> list[ast.expr]:
+    """All that ``call`` hands to parameter ``name``: to ``*losses`` and ``**losses`` what no other parameter takes, and
+    what a splat may bring."""
+    node = callee.node
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    one = passed(ctx, call, callee, name)
+    if one is not None or partial_of(ctx, call) is not None:
+        return [one] if one is not None else []
+    positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
+    rest, more = node.args.vararg, node.args.kwarg
+    if rest is not None and rest.arg == name:
+        count = len(positional) - receiver(ctx, call, callee)
+        spread = next((i for i, a in enumerate(call.args) if isinstance(a, ast.Starred)), count)
+        return [a.value if isinstance(a, ast.Starred) else a for a in call.args[min(count, spread) :]]
+    if more is not None and more.arg == name:
+        named = {*positional, *(p.arg for p in node.args.kwonlyargs)}
+        return [k.value for k in call.keywords if k.arg not in named]
+    return []
+
+
 def unpacked(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:
     """What a call hands to a parameter by a tuple or a dictionary that is written out above it: ``common = (model,
     optimizer)``, ``fit(*common, **options)``. None where one may be another when the call is made."""
