@@ -194,7 +194,9 @@ def _of_module(ctx: Context, name: str, home: Scope, there: Scope) -> str | None
     """``config.FP16`` or ``config.is_half()``, where the file of ``there`` imports the one whose global it is."""
     m = ctx.m
     given = [*m.stores(name, home), *(n for n in m.declared(name) if m.binding_scope(name, m.scope(n)) is home)]
-    if not isinstance(home.node, ast.Module) or not given or any(isinstance(n, ast.alias) for n in given):
+    plain_name = bool(given) and all(isinstance(n, ast.Name) for n in given)
+    one_thing = len(given) == 1 and not isinstance(given[0], ast.alias)
+    if not isinstance(home.node, ast.Module) or not (plain_name or one_thing):
         return None
     for (stmt, module), scope in m.modules.items():
         seen = m.binding_scope(module, there)
