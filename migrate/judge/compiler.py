@@ -419,7 +419,7 @@ class _Compiler:
             if item.optional_vars is not None:
                 self.emit(Op("bind", item.optional_vars, value=item.context_expr, name="entered"))
             self.settle(stmt, item.context_expr)
-            self._with(stmt, rest, body)
+            self._unfollowed(stmt, item, rest, body)
             return
         self.emit(Op("enter", item))
         self.settle(stmt, item.context_expr)
@@ -436,6 +436,31 @@ class _Compiler:
         self.emit(Op("abandon", item))
         self.emit(Op("raise", stmt))
         self.mark(end)
+
+    def _unfollowed(
+        self, stmt: ast.With | ast.AsyncWith, item: ast.withitem, rest: list[ast.withitem], body: list[ast.stmt]
+    ) -> None:
+        """A block that is no part of training: what it sets as it is entered and left is not known."""
+        block = item.context_expr
+        if not self.sight.changes(block):
+            self._with(stmt, rest, body)
+            return
+        before = self.pad
+        mine, end = Label(looks=before is not None and before.looks), Label()
+        if before is not None:
+            self.pad = mine
+        self._changes(block)
+        self.cleanup.append((item, before))
+        self._with(stmt, rest, body)
+        self.cleanup.pop()
+        self.pad = before
+        self._changes(block)
+        if before is not None:
+            self.emit(Op("jump", stmt, end))
+            self.mark(mine)
+            self._changes(block)
+            self.emit(Op("raise", stmt))
+            self.mark(end)
 
     def _managed(
         self, stmt: ast.With | ast.AsyncWith, item: ast.withitem, rest: list[ast.withitem], body: list[ast.stmt]
@@ -463,8 +488,10 @@ class _Compiler:
             self.emit(Op("resume", item, over, name="end"))
             self.emit(Op("raise", item))  # RuntimeError: it yields once more
             self.mark(over)
-        else:
+        elif self.sight.context(item):
             self.emit(Op("leave", item))
+        else:
+            self._changes(item.context_expr)
 
     def _leave(self, down_to: int) -> None:
         """Leave the blocks around a jump, innermost first."""

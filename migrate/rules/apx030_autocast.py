@@ -61,7 +61,8 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.before(one.before, f"{one.name} = {one.text}")
         work.note(plan.unit.number, ID, one.before, "what several regions ask is asked once")
     for hoist, enabled in zip(plan.planner.hoists, plan.hoist_enabled, strict=True):
-        line = f"{hoist.name} = {work.m.src(hoist.expr)}"
+        computed = hoist.expr.value if isinstance(hoist.expr, ast.NamedExpr) else hoist.expr
+        line = f"{hoist.name} = {work.m.src(computed)}"
         above = _above(plan, work, hoist, enabled)
         if above is not None:
             work.draft.after(above, line)

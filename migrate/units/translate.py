@@ -194,7 +194,9 @@ def _of_module(ctx: Context, name: str, home: Scope, there: Scope) -> str | None
     """``config.FP16`` or ``config.is_half()``, where the file of ``there`` imports the one whose global it is."""
     m = ctx.m
     given = [*m.stores(name, home), *(n for n in m.declared(name) if m.binding_scope(name, m.scope(n)) is home)]
-    if not isinstance(home.node, ast.Module) or len(given) != 1 or isinstance(given[0], ast.alias):
+    plain_name = bool(given) and all(isinstance(n, ast.Name) for n in given)
+    one_thing = len(given) == 1 and not isinstance(given[0], ast.alias)
+    if not isinstance(home.node, ast.Module) or not (plain_name or one_thing):
         return None
     for (stmt, module), scope in m.modules.items():
         seen = m.binding_scope(module, there)
@@ -342,6 +344,26 @@ def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr |
     if 0 <= index < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: index + 1]):
         return call.args[index]
     return None
+
+
+def collected(ctx: Context, call: ast.Call, callee: Scope, name: str) -> list[ast.expr]:
+    """All that ``call`` hands to parameter ``name``: to ``*losses`` and ``**losses`` what no other parameter takes, and
+    what a splat may bring."""
+    node = callee.node
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    one = passed(ctx, call, callee, name)
+    if one is not None or partial_of(ctx, call) is not None:
+        return [one] if one is not None else []
+    positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
+    rest, more = node.args.vararg, node.args.kwarg
+    if rest is not None and rest.arg == name:
+        count = len(positional) - receiver(ctx, call, callee)
+        spread = next((i for i, a in enumerate(call.args) if isinstance(a, ast.Starred)), count)
+        return [a.value if isinstance(a, ast.Starred) else a for a in call.args[min(count, spread) :]]
+    if more is not None and more.arg == name:
+        named = {*positional, *(p.arg for p in node.args.kwonlyargs)}
+        return [k.value for k in call.keywords if k.arg not in named]
+    return []
 
 
 def unpacked(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:

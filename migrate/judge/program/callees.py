@@ -109,13 +109,21 @@ class Callees:
         found = set[str]().union(*map(set_by_name, walk(node)))
         todo = [call for call in walk(node) if isinstance(call, ast.Call)] if self.changing else []
         met: set[ast.AST] = set()
-        while todo:
-            for function in self.v.callees(todo.pop()):
+        ends = self._around(node) if self.changing and isinstance(self.m.parent.get(node), ast.withitem) else []
+        while todo or ends:
+            for function in self.v.callees(todo.pop()) if todo else [ends.pop()]:
                 if function not in met and function not in self.marks.functions:
                     met.add(function)
                     found |= self.changing.get(function, frozenset())
                     todo += self.standing_in.get(function, ())
         return frozenset(found)
+
+    def _around(self, block: ast.AST) -> list[ast.AST]:
+        """What runs as a block of an object of the program is entered, and as it is left."""
+        classes = [o.key for o in self.v.of(block) if o.kind == "instance"]
+        owners = [one for cls in classes if isinstance(cls, ast.ClassDef) for one in self.v.order(cls)]
+        names = ("__enter__", "__exit__", "__aenter__", "__aexit__")
+        return [found for one in owners for name in names if (found := self.m.method(one, name)) is not None]
 
     @cached_property
     def changing(self) -> dict[ast.AST, set[str]]:

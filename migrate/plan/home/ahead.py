@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from ...facts.scopes import Scope
 from ...nodes import walk
 from ...units.conditions import Term, reads
 from ...units.unit import Context
@@ -20,6 +21,33 @@ def changes(ctx: Context, stmt: ast.stmt, end: int, condition: Term) -> ast.expr
             if _hands_on(ctx, node, read) or (isinstance(node, ast.Call) and _sets(ctx, node, names)):
                 return node
     return None
+
+
+def sets(ctx: Context, scope: Scope, texts: Collection[str]) -> bool:
+    """Whether a function sets what conditions read: an attribute, a name of its file, an item of what such a name
+    holds (``_STATE["enabled"] = fp16``)."""
+    m = ctx.m
+    names = {name for text in texts for name in reads(text)}
+    attributes = {n.attr for n in m.own(scope, ast.Attribute) if isinstance(n.ctx, ast.Store)}
+    if not attributes.isdisjoint(name.rpartition(".")[2] for name in names if "." in name):
+        return True
+    stored = {n.id for n in m.own(scope, ast.Name) if isinstance(n.ctx, ast.Store)} & scope.outer
+    if not stored.isdisjoint(name.rpartition(".")[2] for name in names):
+        return True
+    items = {_item(n) for n in m.own(scope, ast.Subscript) if isinstance(n.ctx, ast.Store)}
+    return any(_item(n) in items for text in texts for n in walk(_parsed(text)) if isinstance(n, ast.Subscript))
+
+
+def _item(node: ast.Subscript) -> str:
+    """An item by the last name in front of it, which other files write with their own names ahead."""
+    return f"{ast.unparse(node.value).rpartition('.')[2]}[{ast.unparse(node.slice)}]"
+
+
+def _parsed(text: str) -> ast.AST:
+    try:
+        return ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return ast.Constant(None)
 
 
 def _hands_on(ctx: Context, node: ast.Call | ast.Subscript, read: Collection[str]) -> bool:

@@ -246,13 +246,16 @@ def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: T
     m, tree = ctx.m, ast.parse(term.text, mode="eval")
     said: dict[str, ast.expr] = {}
     for node in walk(tree):
-        if isinstance(node, ast.Name) and m.binding_scope(node.id, m.scope(expr)) is callee:
+        home = m.binding_scope(node.id, m.scope(expr)) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Name) and home is callee:
             given = None
             if node.id in callee.params:
                 given = passed(ctx, call, callee, node.id) or _left_as_it_is(ctx, call, callee, node.id)
             if not isinstance(given, (ast.Constant, ast.Name, ast.Attribute)) or m.bindings(node.id, callee):
                 return None
             said[node.id] = given
+        elif isinstance(node, ast.Name) and m.binding_scope(node.id, m.scope(call)) is not home:
+            return None  # of the function's own file
     text = ast.unparse(_Given(said).visit(tree)).replace("'", '"')
     match ast.parse(text, mode="eval").body:
         case ast.Compare(left=ast.Constant(value=one), ops=[op], comparators=[ast.Constant(value=other)]) if isinstance(

@@ -553,6 +553,7 @@ class Finder(Handing):
                     self.homes.owners.append(place.owner)
                     self._tell_listed(scaler, place.owner)
                     self._tell_state(scaler, place.owner)
+                    self._tell_setters(scaler, place.owner)
                 if place.scope is not None:
                     self._tell_local(scaler, place.scope)
         self._tell_outside()
@@ -571,6 +572,12 @@ class Finder(Handing):
                 if (method := m.method(one, name)) is not None and not _WHOLE_STATE.search(m.src(method)):
                     said = f"an object made of this state has no `{scaler.name}` (AttributeError): hand that on, too"
                     self.unit.review(method, "APX020", said)
+
+    def _tell_setters(self, scaler: Scaler, owner: ast.ClassDef) -> None:
+        """What a class does with whatever is set, it does with the scaler."""
+        for one in self.ctx.v.order(owner):
+            if (method := self.ctx.m.method(one, "__setattr__")) is not None:
+                self.unit.review(method, "APX020", f"this runs for `{scaler.name}`, too, from now on")
 
     def _tell_listed(self, scaler: Scaler, owner: ast.ClassDef) -> None:
         """Who lists all attributes of an object finds the scaler among them."""

@@ -17,7 +17,7 @@ from ...units.unit import Context, Manual, Unit
 from ..regions.has import check_has
 from ..schedule import Scaler
 from . import named_owners, switch
-from .ahead import changes
+from .ahead import changes, sets
 from .cases import either, without_opposites
 from .guards import any_said_there, around, early_exits, guard_cases, guards, is_main, said_by
 from .keepers import record_with, set_by_names
@@ -368,8 +368,7 @@ class Making:
         that is asked is made between the optimizer and that call (an engine that initializes what it is handed)."""
         m = self.ctx.m
         names = {name for text in texts for name in reads(text)}
-        made = {n.attr for n in m.own(m.function(init.call), ast.Attribute) if isinstance(n.ctx, ast.Store)}
-        set_there = not made.isdisjoint(name.rpartition(".")[2] for name in names if "." in name)
+        set_there = sets(self.ctx, m.function(init.call), texts)
         if not set_there and not any(self._begun_below(name.partition(".")[0], anchor, scope) for name in names):
             return anchor
         blocks = [m.block(s) for s in m.spine(anchor)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from ...facts.names import is_property
+from ...facts.names import is_property, root_name
 from ...facts.once import once, once_each
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize
@@ -16,7 +16,7 @@ from ...nodes import walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..blocks import exclusive
-from .settings import asked_of, set_on, spelled
+from .settings import asked_of, path_of, set_on, spelled
 
 MAX_DEPTH = 3
 
@@ -183,7 +183,11 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         given = [one.value for one in above if isinstance(one, ast.Assign)]
         asked = attr if name is expr else asked_of(ctx, name)
         if asked:
-            given += [value for at, value in set_on(ctx, name, asked) if m.loops(at)]
+            given += [value for _, value in set_on(ctx, name, asked)]
+        if home is not None and isinstance(home.node, ast.Module):
+            given += _set_anywhere(ctx, home, name.id, asked)
+            if _turned_off(ctx, home, name.id, asked):
+                return True
         if depth < MAX_DEPTH and any(_changes(ctx, value, depth + 1) for value in given):
             return True
         if depth < MAX_DEPTH and asked and m.self_name(m.function(name)) == name.id:
@@ -194,6 +198,44 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
                 return True
     return False
+
+
+@once_each
+def _set_anywhere(ctx: Context, home: Scope, name: str, asked: str) -> list[ast.expr]:
+    """What functions give a name of a file, or what is asked of it: ``global USE_AMP``, ``State.amp = fp16``."""
+    return [value for scope, _, value in _given_anywhere(ctx, home, name, asked) if scope.is_function]
+
+
+@once_each
+def _given_anywhere(ctx: Context, home: Scope, name: str, asked: str) -> list[tuple[Scope, ast.expr, ast.expr]]:
+    """The same with the functions, or the file, that do, and the places."""
+    m, found = ctx.m, list[tuple[Scope, ast.expr, ast.expr]]()
+    stored: list[ast.expr] = [*m.stores(name, home)]
+    if asked:
+        stored = [one for one in (*m.all(ast.Attribute), *m.all(ast.Subscript)) if root_name(one) == name]
+    for one in stored:
+        above = m.parent[one]
+        if isinstance(above, ast.Assign) and one in above.targets:
+            if m.binding_scope(name, m.scope(one)) is home and f"{asked}.".startswith(f"{path_of(one)}."):
+                found.append((m.function(one), one, above.value))
+    return found
+
+
+def _turned_off(ctx: Context, home: Scope, name: str, asked: str) -> bool:
+    """Whether a function, or a file, says yes, runs ``initialize``, and says no further down: ``State.amp = False``
+    above a second training."""
+    said = defaultdict[Scope, list[tuple[int, bool]]](list)
+    for scope, at, value in _given_anywhere(ctx, home, name, asked):
+        if isinstance(value, ast.Constant):
+            said[scope].append((ctx.m.start(at), bool(value.value) and value.value != "O0"))
+    sites = [_sites(ctx, init.call) for init in ctx.facts.initializes]
+    runs = {scope: [ctx.m.start(call) for one in sites for call in one.get(scope, ())] for scope in said}
+    return any(
+        on and not off and any(above < at < below for at in runs[scope])
+        for scope, flags in said.items()
+        for above, on in flags
+        for below, off in flags
+    )
 
 
 def _comprehended(around: Iterable[ast.AST]) -> set[str]:
@@ -229,18 +271,41 @@ def _is_option(word: ast.expr, attr: str) -> bool:
 def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) -> bool:
     """Whether the callers of a function hand it different values: constants, objects made with different ones, or what
     a loop changes."""
-    said: list[tuple[ast.AST, bool]] = []
-    for call in sorted(ctx.v.calls[function.node], key=ctx.m.start):
+    said: list[tuple[ast.AST, int, bool]] = []
+    calls = ctx.v.calls[function.node]
+    for call in sorted([one for one in calls if not ctx.m.idle(one)] or calls, key=ctx.m.start):
         value = passed(ctx, call, function, name) or default_of(function.node, name)
-        if isinstance(value, ast.Constant):
-            said.append((ctx.m.function(call).node, bool(value.value) and value.value != "O0"))
-        elif value is not None:
+        if value is None:
+            continue
+        if not isinstance(value, ast.Constant):
             if _changes(ctx, value, depth + 1, attr) or _set_between(ctx, function, value, attr):
                 return True
-            flag = _made_with(ctx, value, attr) if attr else None
-            said += [(ctx.m.function(call).node, flag)] if flag is not None else []
-    in_order = len({where for where, _ in said}) == 1 and [on for _, on in said] == sorted(on for _, on in said)
-    return len({on for _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
+            if attr and (flag := _made_with(ctx, value, attr)) is not None:
+                said.append((ctx.m.function(call).node, ctx.m.start(call), flag))
+        said += _written(ctx, call, value, MAX_DEPTH)
+    in_order = len({where for where, _, _ in said}) == 1 and _off_before_on([(at, on) for _, at, on in said])
+    return len({on for _, _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
+
+
+def _off_before_on(said: Sequence[tuple[int, bool]]) -> bool:
+    """Whether nothing in a text says no below what says yes."""
+    flags = [on for _, on in sorted(said)]
+    return flags == sorted(flags)
+
+
+def _written(ctx: Context, call: ast.Call, value: ast.expr, depth: int) -> list[tuple[ast.AST, int, bool]]:
+    """The constants that a call hands over, or the callers around it that hand them on: where, and whether they say
+    yes."""
+    m, home = ctx.m, ctx.m.function(call)
+    match value:
+        case ast.Constant(value=one):
+            return [(home.node, m.start(call), bool(one) and one != "O0")]
+        case ast.Name(id=name) if depth and home.is_function and name in home.params and not m.stores(name, home):
+            calls = [one for one in ctx.v.calls[home.node] if isinstance(one, ast.Call) and not m.idle(one)]
+            handed = [(one, passed(ctx, one, home, name) or default_of(home.node, name)) for one in calls]
+            return [each for one, given in handed if given is not None for each in _written(ctx, one, given, depth - 1)]
+        case _:
+            return []
 
 
 def _of_a_loop(ctx: Context, name: ast.Name, attr: str) -> bool:

@@ -57,7 +57,7 @@ def _set(ctx: Context, function: Scope, name: str, asked: str, depth: int) -> li
     for one in stored:
         above = m.parent[one]
         if isinstance(one.ctx, ast.Store) and isinstance(above, ast.Assign) and root_name(one) == name:
-            if f"{asked}.".startswith(f"{_path(one)}."):
+            if f"{asked}.".startswith(f"{path_of(one)}."):
                 found.append(_Place(above, above.value))
     for call in ctx.calls_in.get(function, ()):
         match call:
@@ -132,7 +132,7 @@ def _part(node: ast.AST) -> str:
             return ""
 
 
-def _path(node: ast.expr) -> str:
+def path_of(node: ast.expr) -> str:
     """The attributes and items of a name, with dots."""
     found: list[str] = []
     while isinstance(node, (ast.Attribute, ast.Subscript)):

@@ -22,7 +22,7 @@ from ...units.events import reaching
 from ...units.order import NOT_YET, ON, Order
 from ...units.references import handed_on
 from ...units.slices import Slices
-from ...units.translate import passed
+from ...units.translate import collected, passed
 from ...units.unit import Context, Manual, Unit
 from . import lazy
 from .gradless import Scan
@@ -169,6 +169,8 @@ class Planner:
         while name in taken:
             number += 1
             name = f"{wish}_{number}"
+        if isinstance(expr, ast.NamedExpr):
+            name = expr.target.id  # it has one
         self.hoists.append(Hoist(stmt, expr, name))
 
     def _slice(self, stmt: ast.stmt, needed: set[str], why: str, depth: int) -> bool:
@@ -329,9 +331,10 @@ class Planner:
             within = self._lambda_around(call)
             hit = within is not None and self._through_lambda(within, call, scope, wanted, why, depth)
             for name in sorted(wanted):
+                for each in collected(ctx, call, scope, name):
+                    if not isinstance(each, ast.Constant) and self._may_be_loss(each):
+                        hit |= self._sink(stmt, each, why, depth + 1)
                 arg = passed(ctx, call, scope, name)
-                if arg is not None and not isinstance(arg, ast.Constant) and self._may_be_loss(arg):
-                    hit |= self._sink(stmt, arg, why, depth + 1)
                 deep = {n for n in needed if n.startswith(f"{name}.")}
                 if deep and isinstance(arg, (ast.Name, ast.Attribute)):  # an object that holds the loss
                     moved = {ast.unparse(arg) + n[len(name) :] for n in deep}

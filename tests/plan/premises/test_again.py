@@ -323,3 +323,78 @@ for argv in ARGVS:
 def test_options_that_an_object_keeps(argvs: str, named: bool) -> None:
     findings = migrate_module(HELD.replace("ARGVS", argvs), Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+SWITCHED = """\
+import torch
+from apex import amp
+
+
+class State:
+    amp = False
+
+
+STATE = {"amp": False}
+USE_AMP = False
+
+
+def setup(model, optimizer, fp16):
+    global USE_AMP
+    SET
+    if ASKED:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    return model, optimizer
+
+
+def train(data, fp16=True):
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = setup(model, optimizer, fp16)
+    for x in data:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        if ASKED:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+
+
+def main(args):
+    CALLS
+
+
+main(parse())
+"""
+
+
+@pytest.mark.parametrize("asked", ["USE_AMP", 'STATE["amp"]', "State.amp"])
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ("train(args.data)\n    train(args.data, False)", True),
+        ("train(args.data, False)\n    train(args.data)", False),
+        ("train(args.data, args.fp16)\n    train(args.data, args.fp16)", False),
+        ("for use in (True, False):\n        train(args.data, use)", True),
+    ],
+)
+def test_a_switch_of_the_file_that_a_function_sets(asked: str, calls: str, named: bool) -> None:
+    text = SWITCHED.replace("SET", f"{asked} = fp16").replace("ASKED", asked).replace("CALLS", calls)
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None
+    assert any(one.rule == "APX035" for one in result.findings) is named
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ("State.amp = True\n    train(args.data)\n    State.amp = False\n    train(args.data)", True),
+        ("State.amp = False\n    train(args.data)\n    State.amp = True\n    train(args.data)", False),
+        ("State.amp = True\n    if args.cpu:\n        State.amp = False\n    train(args.data)", False),
+    ],
+)
+def test_a_switch_that_is_turned_between_two_trainings(calls: str, named: bool) -> None:
+    text = SWITCHED.replace("    SET\n", "").replace("ASKED", "State.amp").replace("CALLS", calls)
+    findings = migrate_module(text, Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
