@@ -71,7 +71,7 @@ class _Entry:
         if now == self.new_digest:
             return "new"
         ready = now == self.old_digest and _digest_of(tree, self.temporary) == self.new_digest
-        return "old" if ready else "other"
+        return "old" if ready and _of_one_owner(tree, self.path, self.temporary) else "other"
 
 
 def digest(data: bytes) -> str:
@@ -388,6 +388,12 @@ def _digest_of(tree: Tree, name: str) -> str | None:
         return total.hexdigest()
     finally:
         os.close(descriptor)
+
+
+def _of_one_owner(tree: Tree, *names: str) -> bool:
+    """Whether files belong to one user, as what a run has written belongs to whom its file did: where many may write
+    (/tmp), somebody else's text does not take a file's place."""
+    return len({info.st_uid for name in names if (info := tree.info(name)) is not None}) == 1
 
 
 def _named(error: OSError) -> str:

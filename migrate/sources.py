@@ -115,7 +115,8 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         if entry.kind == "journal":
             journals.append(Path(entry.location))
             continue
-        if len(paths) > 1:  # one walk never meets a file twice, so a set of all names is not needed
+        # One walk meets nothing twice but a script that several links name: a set of all names is not needed.
+        if len(paths) > 1 or not entry.location.endswith(_SOURCES):
             if entry.location in handled:
                 continue
             handled.add(entry.location)

@@ -15,6 +15,7 @@ from .elsewhere import NOWHERE, Elsewhere
 from .module import Module
 from .names import called_name
 from .nearest import import_of
+from .once import once_each
 
 INITIALIZE_PARAMETERS = (
     "models optimizers enabled opt_level cast_model_type patch_torch_functions keep_batchnorm_fp32 "
@@ -229,6 +230,7 @@ def no_module(v: Values, obj: Obj) -> bool:
     )
 
 
+@once_each
 def opened(v: Values, held: frozenset[Obj]) -> frozenset[Obj]:
     """The elements of the containers among ``held``, lists of the file's own classes too, and the rest of ``held``."""
     found: set[Obj] = set()

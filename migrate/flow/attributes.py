@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import islice
 
 from ..facts.names import called_name
 from .attribute_dicts import attr_is_item
@@ -89,7 +90,7 @@ class Attributes(Classes):
             self._flow(("f", obj, attr), dst)
             order = self.order(obj.key)
             begin = next((c for c in order if c.name in named), cls) if cls.name not in named else cls
-            for after in order[order.index(begin) + 1 :] if begin in order else []:
+            for after in islice(order, order.index(begin) + 1, None) if begin in order else ():
                 if self._defines(after, attr):
                     self._member(obj, after, attr, dst)
                     return

@@ -27,7 +27,14 @@ class Classes(Solver):
     def order(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
         """A class and its bases in this module, each behind all that inherit from it. Each is gone into once, from the
         last base on: there are many ways to one behind diamonds, and two classes of one name may seem to inherit from
-        each other."""
+        each other. It is told anew where a base turns out to be one more class: each object asks, for each ``super()``.
+        """
+        known = self._orders.get(cls)
+        if known is None:
+            known = self._orders[cls] = self._ordered(cls)
+        return known
+
+    def _ordered(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
         found: list[ast.ClassDef] = []
         seen = {cls}
         todo = [(cls, self._bases(cls))]
@@ -43,18 +50,23 @@ class Classes(Solver):
         return found[::-1]
 
     def _bases(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
-        held = (one for base in cls.bases for one in tuple(self._pts[self._expr(base)]))
+        names = [self._expr(base) for base in cls.bases]
+        self._bases_held.update(names)
+        held = (one for name in names for one in tuple(self._pts[name]))
         return [one.key for one in held if one.kind == "class" and isinstance(one.key, ast.ClassDef)]
 
     def _line(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
         """A class and those of this module that it inherits from, in order; None where a base may be one of several."""
         line = self.order(cls)
-        for one in line:
-            for base in one.bases:
-                own = self._name(base.id, self.m.scope(one)) if isinstance(base, ast.Name) else self._expr(base)
-                if sum(held.kind == "class" for held in self._pts[own]) > 1:
-                    return None
-        return line
+        return None if any(map(self._of_several, line)) else line
+
+    def _of_several(self, cls: ast.ClassDef) -> bool:
+        """Whether a base of a class may be one of several."""
+        for base in cls.bases:
+            own = self._name(base.id, self.m.scope(cls)) if isinstance(base, ast.Name) else self._expr(base)
+            if len(held := self._pts[own]) > 1 and sum(one.kind == "class" for one in held) > 1:
+                return True
+        return False
 
     def _owns(self, cls: ast.ClassDef, attr: str) -> bool:
         return self.m.method(cls, attr) is not None or attr in self.m.scope_of[cls].names

@@ -30,6 +30,8 @@ class Solver(ABC):
         self._fields: dict[Obj, set[str]] = defaultdict(set)
         self._field_watch: dict[Obj, list[Callable[[str], None]]] = defaultdict(list)
         self._ranks: dict[Obj, tuple[str, ...]] = {}
+        self._orders: dict[ast.ClassDef, list[ast.ClassDef]] = {}  # what classes inherit, as long as
+        self._bases_held: set[Var] = set()  # nothing new is held by these
         self._facts = 0
 
     @abstractmethod
@@ -64,6 +66,8 @@ class Solver(ABC):
     def _take(self, var: Var, held: set[Obj], fresh: list[Obj]) -> None:
         """A variable holds what it did not hold before, besides what it did."""
         held.update(fresh)
+        if var in self._bases_held:
+            self._orders.clear()
         if var in self._new:
             self._new[var] += fresh
         else:

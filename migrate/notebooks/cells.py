@@ -31,18 +31,25 @@ class Cell:
 def code_cells(text: str) -> list[Cell]:
     """All code cells of a notebook's JSON, in order."""
     try:
-        known = json.loads(text)
-        kinds = [cell["cell_type"] for cell in known["cells"]]
+        known = json.loads(text)["cells"]
+        coded = [at for at, cell in enumerate(known) if cell["cell_type"] == "code" and _has_source(cell)]
         spans = dict(_spans(text, _skip(text, 0), ()))
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise NotebookError("this is no notebook of format 4") from error
     found = []
-    for index, kind in enumerate(kinds):
-        if kind == "code" and ("cells", index, "source") in spans:
-            start, end = spans["cells", index, "source"]
-            lines = tuple(_strings(text, start, end))
-            found.append(Cell(index, start, end, "".join(value for _, value in lines), lines))
+    for index in coded:
+        start, end = spans["cells", index, "source"]
+        lines = tuple(_strings(text, start, end))
+        found.append(Cell(index, start, end, "".join(value for _, value in lines), lines))
     return found
+
+
+def _has_source(cell: Mapping[str, object]) -> bool:
+    """Whether a cell has a source, which is a string or a list of strings."""
+    source = cell.get("source", [])
+    if not isinstance(source, (str, list)) or not all(isinstance(line, str) for line in source):
+        raise ValueError("a source that is none")
+    return "source" in cell
 
 
 def with_sources(text: str, cells: list[Cell], sources: Mapping[int, str]) -> str:

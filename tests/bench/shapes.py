@@ -288,6 +288,36 @@ def optimizers(n: int) -> Files:
     return {"x.py": HEAD + text.replace("        optimizer.step()\n", steps)}
 
 
+def optimizers_in_arms(n: int) -> Files:
+    """One optimizer of many that may be chosen."""
+    made = "    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    arms = "".join(f"    {'elif' if i else 'if'} args.kind == {i}:\n    {made}" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace(made, arms)}
+
+
+def initializes_in_arms(n: int) -> Files:
+    """A call of amp.initialize in each arm."""
+    call = '    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")\n'
+    arms = "".join(f"    {'elif' if i else 'if'} args.kind == {i}:\n    {call}" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace(call, arms)}
+
+
+def stores(n: int) -> Files:
+    """A dictionary that is filled item by item."""
+    lines = "".join(f"        held['k{i}'] = x + {i}\n" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace("        loss =", f"        held = {{}}\n{lines}        loss =")}
+
+
+def line_of_classes(n: int) -> Files:
+    """Classes each of which asks its base."""
+    parts = [
+        f"class Layer{i}({f'Layer{i - 1}' if i else 'torch.nn.Module'}):\n    def forward(self, x):\n"
+        f"        return {f'super().forward(x) + {i}' if i else 'x'}\n\n\n"
+        for i in range(n)
+    ]
+    return {"x.py": HEAD + "".join(parts) + MAIN.replace("torch.nn.Linear(4, 2)", f"Layer{n - 1}()")}
+
+
 def classes(n: int) -> Files:
     """Layers beside a training function."""
     parts = [
@@ -356,6 +386,10 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     forwards: (25, 50, 100),
     rounds_written_out: (50, 100, 200),
     optimizers: (200, 400, 800),
+    optimizers_in_arms: (50, 100, 200),
+    initializes_in_arms: (50, 100, 200),
+    stores: (1250, 2500, 5000),
+    line_of_classes: (25, 50, 100),
     classes: (500, 1000, 2000),
     attributes: (50, 100, 200),
     literal: (25_000, 50_000, 100_000),

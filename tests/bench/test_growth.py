@@ -42,6 +42,7 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.forwards: 50,
     shapes.rounds_written_out: 40,
     shapes.optimizers: 80,
+    shapes.stores: 200,
     shapes.classes: 50,
     shapes.attributes: 40,
     shapes.literal: 500,
@@ -49,6 +50,8 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.cluster: 60,
     shapes.names_of_amp: 200,
 }
+# Where each of many is told from each other: what was done for each pair took the cube of them.
+PAIRS: dict[Callable[[int], Files], int] = {shapes.optimizers_in_arms: 40, shapes.line_of_classes: 20}
 TAKE_LONG = (shapes.training_functions, shapes.one_optimizer, shapes.methods_of_one, shapes.cluster)
 TRIED = [shape for shape in SIZES if LONG or shape not in TAKE_LONG]
 
@@ -77,6 +80,13 @@ def test_work_grows_as_the_program_does(tmp_path: Path, shape: Callable[[int], F
     calls(tmp_path / "first", shape(1))  # what is looked for once in a process
     least, some, twice = (calls(tmp_path / str(n), shape(n)) for n in (1, SIZES[shape], 2 * SIZES[shape]))
     assert math.log2((twice - least) / (some - least)) <= MOST
+
+
+@pytest.mark.parametrize("shape", PAIRS, ids=lambda shape: shape.__name__)
+def test_pairs_are_looked_at_once(tmp_path: Path, shape: Callable[[int], Files]) -> None:
+    calls(tmp_path / "first", shape(1))
+    least, some, twice = (calls(tmp_path / str(n), shape(n)) for n in (1, PAIRS[shape], 2 * PAIRS[shape]))
+    assert math.log2((twice - least) / (some - least)) <= 1.6
 
 
 def test_calls_in_calls_are_looked_at_once(tmp_path: Path) -> None:

@@ -58,12 +58,21 @@ def test_escapes_of_lines_that_stay() -> None:
 
 
 NONE = ["", "apex", "[]", "{}", '{"cells": 1}', '{"cells": [1]}', '{"worksheets": []}', '{"cells": [{}]}', "[" * 9999]
+NONE += [notebook(*sources) for sources in ([None], [5], [["x", 5]], [[["x"]]], [{"import apex": "x"}])]
 
 
 @pytest.mark.parametrize("text", NONE)
 def test_what_is_no_notebook(text: str) -> None:
     with pytest.raises(NotebookError):
         code_cells(text)
+
+
+def test_what_is_said_twice_is_what_json_says_last() -> None:
+    first, last = notebook("import apex\n", "y = 1\n"), notebook("x = 1\n")
+    text = f'{first[:-1]}, "cells": {json.dumps(json.loads(last)["cells"])}}}'
+    assert [cell.source for cell in code_cells(text)] == ["x = 1\n"]
+    without = f'{first[:-1]}, "cells": [{{"cell_type": "code"}}]}}'
+    assert code_cells(without) == []
 
 
 # ---------------------------------------------------------------- one text

@@ -141,6 +141,7 @@ def test_links_inside_the_tree_are_handled_once_and_cycles_end(tmp_path: Path) -
     (tmp_path / "a" / "again.py").symlink_to("x.py")
     (tmp_path / "a" / "up").symlink_to("..")
     (tmp_path / "script.py").symlink_to("script")
+    (tmp_path / "script_again.py").symlink_to("script")
     selection = collect([str(tmp_path)])
     assert shown(selection) == ["a/x.py", "script.py"]
     assert selection.candidates[1].location == os.path.realpath(tmp_path / "script")

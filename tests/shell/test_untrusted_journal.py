@@ -155,6 +155,19 @@ def test_a_journal_of_another_user_above_the_target_does_not_count(tmp_path: Pat
     assert "finished: 1 file written" in tool(root, "--write").stderr
 
 
+def test_a_text_of_another_user_does_not_take_the_place_of_a_file(tmp_path: Path, root: Path) -> None:
+    """In /tmp nobody may replace what others have there; a journal counts there that belongs to the target's owner."""
+    if os.getuid() != 0:
+        pytest.skip("only the superuser gives files away")
+    tree(tmp_path, {"v.py": "old\n", TEMPORARY: "new\n"})
+    plant(tmp_path, journal.JOURNAL, entry("v.py"))
+    for path in (root, tmp_path / journal.JOURNAL, tmp_path / TEMPORARY):
+        os.chown(path, 12345, 12345)
+    tool(root, "--write")
+    assert (tmp_path / "v.py").read_text() == "old\n"
+    assert not (tmp_path / journal.JOURNAL).exists() and not (tmp_path / TEMPORARY).exists()
+
+
 def test_a_file_that_became_a_folder(tmp_path: Path) -> None:
     tree(tmp_path, {"a.py": "new\n", "b.py/x": "", TEMPORARY: "new\n"})
     plant(tmp_path, journal.JOURNAL, entry("a.py", ".apex2native-00-1.tmp"), entry("b.py"))

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 
 from ...facts.module import Module
+from ...facts.once import once_each
 from ...flow.arguments import argument
 from ...flow.objects import Obj
 from ...flow.values import Values
@@ -65,17 +66,21 @@ def _given(v: Values, call: ast.Call, params: ast.expr, models: Set[Obj]) -> boo
 def _instead(m: Module, one: ast.Call, other: ast.Call) -> bool:
     """Whether two calls stand in arms of one `if`, of which no run takes both, that give nothing else to what they are
     both handed."""
-    arms = dict(_arms(m, other))
-    choice = next((choice for choice, arm in _arms(m, one) if choice in arms and arms[choice] != arm), None)
+    arms = _arms(m, other)
+    choice = next((choice for choice, arm in _arms(m, one).items() if arms.get(choice, arm) != arm), None)
     params = argument(one, 0, "params")
     if choice is None or params is None:
         return False
-    read = set(map(_name, _named(params)))
-    return not any(_name(n) in read for n in _changed(choice))
+    return _changed(m, choice).isdisjoint(map(_name, _named(params)))
 
 
-def _changed(choice: ast.If) -> Iterator[ast.Name | ast.Attribute]:
-    """What its arms give another value, or put something into."""
+@once_each
+def _changed(m: Module, choice: ast.If) -> frozenset[str]:
+    """The names of what its arms give another value, or put something into."""
+    return frozenset(map(_name, _written(choice)))
+
+
+def _written(choice: ast.If) -> Iterator[ast.Name | ast.Attribute]:
     yield from (n for n in _named(choice) if isinstance(n.ctx, ast.Store))
     for node in walk(choice):
         match node:
@@ -94,12 +99,15 @@ def _name(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
 
 
-def _arms(m: Module, node: ast.AST) -> Iterator[tuple[ast.If, bool]]:
+@once_each
+def _arms(m: Module, node: ast.AST) -> Mapping[ast.If, bool]:
     """The `if`s of its function around a node, and whether it stands in the first of their arms."""
+    found: dict[ast.If, bool] = {}
     inner = node
     for outer in m.ancestors(node):
         if outer is m.function(node).node:
-            return
+            break
         if isinstance(outer, ast.If) and inner is not outer.test:
-            yield outer, inner in outer.body
+            found[outer] = inner in outer.body
         inner = outer
+    return found

@@ -28,3 +28,10 @@ LOADS = Term('args.load != ""', 3, boolean=True)
 )
 def test_what_holds_in_any_case(cases: list[list[Term]], said: str) -> None:
     assert either(cases).text == said
+
+
+def test_a_long_chain_of_arms() -> None:
+    """Each arm denies those above it: of 100 that are 5,000 conditions to drop, one below the other."""
+    names = [Term(f"x{at}") for at in range(100)]
+    cases = [[*map(negation, names[:at]), name] for at, name in enumerate(names)]
+    assert either(cases).text == " or ".join(name.text for name in names)
