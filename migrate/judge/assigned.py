@@ -26,6 +26,15 @@ class Assigned:
         """What is assigned to a name in the function that ``at`` stands in, with the targets."""
         return self._names.get((self.m.function(at), name), [])
 
+    def row(self, name: str, value: ast.expr) -> int | None:
+        """Which item of a value that is taken apart a name is given; None where it is given all of it."""
+        above = self.m.parent[value]
+        target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+        if not isinstance(target, (ast.Tuple, ast.List)) or any(isinstance(one, ast.Starred) for one in target.elts):
+            return None
+        at = [number for number, one in enumerate(target.elts) if isinstance(one, ast.Name) and one.id == name]
+        return at[0] if len(at) == 1 else None
+
     def stored(self, attr: str) -> list[tuple[ast.Attribute, ast.expr]]:
         """What attributes of a name are given, on any object."""
         return self._attributes.get(attr, [])

@@ -35,6 +35,7 @@ class Owners:
         self._made_of: dict[ast.Call, list[ast.expr]] = {}
         self._read_by: dict[ast.AST, frozenset[Key]] = {}
         self._of_other_arm: dict[ast.AST, frozenset[Key] | None] = {}
+        self._given: dict[tuple[ast.AST, int | None], list[tuple[frozenset[Key], ast.expr]]] = {}
 
     # ------------------------------------------------------------ optimizers and models
 
@@ -254,31 +255,50 @@ class Owners:
         return found
 
     def _computed_with(self, loss: ast.expr) -> list[tuple[frozenset[Key], ast.expr]]:
-        """The models whose calls a value was computed from, through names and attributes that are assigned here, each
-        with the expression that is called."""
+        """The models whose calls a value was computed from, through names and attributes that are assigned here and
+        through functions that give it back, each with the expression that is called."""
         found: list[tuple[frozenset[Key], ast.expr]] = []
-        todo: list[ast.AST] = [loss]
-        met: set[ast.AST] = set()
+        todo: list[tuple[ast.AST, int | None]] = [(loss, None)]  # and which one of a row is meant
+        met: set[tuple[ast.AST, int | None]] = set()
         while todo:
-            at = todo.pop()
-            if at in met or self.program.evaluation.without_gradients(at):
+            one = at, row = todo.pop()
+            if one in met or self.program.evaluation.without_gradients(at):
                 continue
-            met.add(at)
+            met.add(one)
             if isinstance(at, ast.Attribute) and at.attr in _CUT:
                 continue
             if isinstance(at, ast.Call):
                 if isinstance(at.func, ast.Attribute) and at.func.attr in _CUT:
                     continue
                 models = self.meant(at.func)
-                if models := models - self.frozen.at(at, models):
-                    found.append((models, at.func))
+                if trained := models - self.frozen.at(at, models):
+                    found.append((trained, at.func))
+                elif not models:
+                    found += self._within(at, row)
             if isinstance(at, ast.Name):
-                todo += self.values_of(at)
+                todo += [(value, self.assigned.row(at.id, value)) for value in self.values_of(at)]
             elif isinstance(at, ast.Attribute):
                 stored, keys = self.assigned.stored(at.attr), self.naming.keys
-                todo += [v for one, v in stored if keys(one.value) & keys(at.value)]
-            todo += children(at)
+                todo += [(v, None) for one, v in stored if keys(one.value) & keys(at.value)]
+            todo += [(child, None) for child in children(at)]
         return found
+
+    def _within(self, call: ast.Call, row: int | None) -> list[tuple[frozenset[Key], ast.expr]]:
+        """The same of what the functions give back that a call runs, in the words of the call. Which of several an
+        object keeps that runs in there is not known by the text (two of one class, each with a network of its own)."""
+        functions = [f for f in self.v.callees(call) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        found = [self._as_handed(call, *each) for function in functions for each in self._given_back(function, row)]
+        return [(models, network) for models, network in found if len(models) == 1 or self._is_parameter(network)]
+
+    def _given_back(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef, row: int | None
+    ) -> list[tuple[frozenset[Key], ast.expr]]:
+        if (function, row) not in self._given:
+            self._given[function, row] = []  # of one that calls itself
+            values = [one.value for one in self.m.own(self.m.scope_of[function], ast.Return)]
+            given = [_item(value, row) for value in values if value is not None]
+            self._given[function, row] = [each for value in given for each in self._computed_with(value)]
+        return self._given[function, row]
 
     def values_of(self, name: ast.Name) -> list[ast.expr]:
         """What a name may hold where it is read: the last value assigned above in a block around it, and those
@@ -293,3 +313,10 @@ class Owners:
             if not isinstance(stmt, ast.AugAssign) and (parent in around or parent is self.m.function(name).node):
                 return kept
         return [*kept, *(value for _, value in self.assigned.to(name.id, name) if value not in kept)]
+
+
+def _item(value: ast.expr, row: int | None) -> ast.expr:
+    """One of several that a function gives back, where that is written out."""
+    items = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    plain = row is not None and row < len(items) and not any(isinstance(one, ast.Starred) for one in items)
+    return items[row] if plain and row is not None else value
