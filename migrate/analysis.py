@@ -31,8 +31,8 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     A file that does not parse and has no Apex in it is left out, as no run gets past its import. Where several cannot
     be analysed together all are ``unparseable``: each by itself says why, or is well."""
     found = _analysed(program, settings, engine)
-    if not any(result.status == "unparseable" for result in found):
-        return found
+    if not any(result.status == "unparseable" and not result.findings for result in found):
+        return found  # or it is told why
     broken = {number: told for number, source in enumerate(program.sources) if (told := _broken(source)) is not None}
     if not broken:
         return found

@@ -15,6 +15,13 @@ def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg == name), None)
 
 
+def initialized(call: ast.Call) -> list[ast.expr]:
+    """What a call of ``initialize`` gives back as a pair: models and optimizers that it is handed; nothing where one is
+    missing."""
+    handed = [argument(call, 0, "models"), argument(call, 1, "optimizers")]
+    return [one for one in handed if one is not None] if None not in handed else []
+
+
 def default_of(function: ast.AST, name: str) -> ast.expr | None:
     """What a parameter is where nobody hands it anything; None where it has to be handed."""
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))

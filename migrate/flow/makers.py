@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..knowledge.gradients import OPTIMIZERS_MADE
-from .arguments import argument
+from .arguments import initialized
 
 MADE_ROW = "made"  # what a call of a maker gives that hands back tuples
 MAX_CALLS = 32  # of a maker that is called more often, all give the one that is made in it
@@ -184,8 +184,7 @@ def _items(value: ast.expr) -> list[ast.expr]:
         case ast.Tuple(elts=elts) if not any(isinstance(elt, ast.Starred) for elt in elts):
             return elts
         case ast.Call(func=ast.Attribute(value=amp, attr="initialize")) if last_name(amp) == "amp":
-            models, optimizers = argument(value, 0, "models"), argument(value, 1, "optimizers")
-            return [] if models is None or optimizers is None else [models, optimizers]
+            return initialized(value)
         case _:
             return []
 

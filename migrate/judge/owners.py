@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ..facts.loops import gone_through
-from ..flow.arguments import argument
-from ..nodes import children, positional_parameters, walk
+from ..nodes import children, walk
 from .assigned import Assigned
 from .frozen import Frozen
 from .program.program import Program
@@ -35,6 +34,7 @@ class Owners:
         self._made_of: dict[ast.Call, list[ast.expr]] = {}
         self._read_by: dict[ast.AST, frozenset[Key]] = {}
         self._of_other_arm: dict[ast.AST, frozenset[Key] | None] = {}
+        self._behind_values: dict[ast.expr, list[tuple[frozenset[Key], ast.expr]]] = {}
         self._given: dict[tuple[ast.AST, int | None], list[tuple[frozenset[Key], ast.expr]]] = {}
 
     # ------------------------------------------------------------ optimizers and models
@@ -155,7 +155,8 @@ class Owners:
             return self.reached.get(place, frozenset())
         if (place, row, by) not in self._rows:
             call = next(c for c in self.program.objects.scales if self.naming.place(c) == place)
-            one = call.args[0] if row is None else self._handed_out(call.args[0], row) if call.args else None
+            loss = call.args[0] if call.args else None
+            one = loss if loss is None or row is None else self._handed_out(loss, row)
             if one is None or len(self.models) < 2:
                 return self.reached.get(place, frozenset())
             networks = self._computed_with(one)
@@ -182,12 +183,7 @@ class Owners:
         called = isinstance(function, ast.FunctionDef) and function in self.v.callees(call)
         if not called or not isinstance(network, ast.Name) or not self._is_parameter(network):
             return models, network
-        assert isinstance(function, ast.FunctionDef)
-        names = positional_parameters(function)
-        shift = 1 if self.m.self_name(self.m.function(network)) is not None else 0
-        at = names.index(network.id) - shift if network.id in names else len(call.args)
-        plain = at >= 0 and not any(isinstance(a, ast.Starred) for a in call.args)
-        given = argument(call, at, network.id) if plain else None
+        given = self.twins.handed_by(call, network.id, self.m.function(network))
         return (self.meant(given) or models, given) if given is not None else (models, network)
 
     @cached_property
@@ -257,6 +253,11 @@ class Owners:
     def _computed_with(self, loss: ast.expr) -> list[tuple[frozenset[Key], ast.expr]]:
         """The models whose calls a value was computed from, through names and attributes that are assigned here and
         through functions that give it back, each with the expression that is called."""
+        if loss not in self._behind_values:
+            self._behind_values[loss] = self._networks_behind(loss)
+        return self._behind_values[loss]
+
+    def _networks_behind(self, loss: ast.expr) -> list[tuple[frozenset[Key], ast.expr]]:
         found: list[tuple[frozenset[Key], ast.expr]] = []
         todo: list[tuple[ast.AST, int | None]] = [(loss, None)]  # and which one of a row is meant
         met: set[tuple[ast.AST, int | None]] = set()

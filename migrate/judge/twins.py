@@ -12,7 +12,7 @@ from ..facts.networks import is_network
 from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..facts.usual_names import dotted
-from ..flow.arguments import argument
+from ..flow.arguments import argument, initialized
 from ..flow.objects import SELF_METHODS, WRAPPERS, Obj
 from ..knowledge.models import COPIES
 from ..nodes import positional_parameters, walk
@@ -140,8 +140,7 @@ class Twins:
     def _row(self, result: ast.expr) -> list[ast.expr]:
         """The items of a tuple, also of the one that `initialize` makes of what it is handed."""
         if isinstance(result, ast.Call) and self.program.marks.kind.get(result) == "initialize":
-            handed = [argument(result, 0, "models"), argument(result, 1, "optimizers")]
-            return [one for one in handed if one is not None] if None not in handed else []
+            return initialized(result)
         return result.elts if isinstance(result, ast.Tuple) else []
 
     def _made_inside(self, result: ast.expr) -> bool:
@@ -239,19 +238,19 @@ class Twins:
 
     def _handed(self, name: str, scope: Scope) -> list[ast.expr]:
         """What the calls of a function hand to a parameter; none where one of them is not known."""
+        found = [self.handed_by(call, name, scope) for call in self.v.calls.get(scope.node, ())]
+        return [one for one in found if one is not None] if None not in found else []
+
+    def handed_by(self, call: ast.Call, name: str, scope: Scope) -> ast.expr | None:
+        """What a call of a function hands to a parameter; None where the text does not say it."""
         function = scope.node
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return []
+            return None
         names = positional_parameters(function)
         shift = 1 if self.m.self_name(scope) is not None else 0
-        found: list[ast.expr] = []
-        for call in self.v.calls[function]:
-            position = names.index(name) - shift if name in names else len(call.args)
-            given = argument(call, position, name)
-            if given is None or position < 0 or any(isinstance(a, ast.Starred) for a in call.args):
-                return []
-            found.append(given)
-        return found
+        position = names.index(name) - shift if name in names else len(call.args)
+        plain = position >= 0 and not any(isinstance(a, ast.Starred) for a in call.args)
+        return argument(call, position, name) if plain else None
 
     # ------------------------------------------------------------ what networks share
 

@@ -107,15 +107,18 @@ class Callees:
         """The attributes, keys and names of files that are given something in functions of the program that a piece of
         code runs and nobody follows, or by another way than an assignment; ``*``: it may be any."""
         found = set[str]().union(*map(set_by_name, walk(node)))
-        todo = [call for call in walk(node) if isinstance(call, ast.Call)] if self.changing else []
+        if not self.changing:
+            return frozenset(found)
+        todo = [f for call in walk(node) if isinstance(call, ast.Call) for f in self.v.callees(call)]
+        if isinstance(self.m.parent.get(node), ast.withitem):
+            todo += self._around(node)
         met: set[ast.AST] = set()
-        ends = self._around(node) if self.changing and isinstance(self.m.parent.get(node), ast.withitem) else []
-        while todo or ends:
-            for function in self.v.callees(todo.pop()) if todo else [ends.pop()]:
-                if function not in met and function not in self.marks.functions:
-                    met.add(function)
-                    found |= self.changing.get(function, frozenset())
-                    todo += self.standing_in.get(function, ())
+        while todo:
+            function = todo.pop()
+            if function not in met and function not in self.marks.functions:
+                met.add(function)
+                found |= self.changing.get(function, frozenset())
+                todo += [f for call in self.standing_in.get(function, ()) for f in self.v.callees(call)]
         return frozenset(found)
 
     def _around(self, block: ast.AST) -> list[ast.AST]:

@@ -11,8 +11,6 @@ from ..owners import Owners
 from ..program.program import Program
 from ..state import Key, State, together
 
-_NONE: frozenset[Key] = frozenset()
-
 
 class Makers:
     """The constructions in one program."""
@@ -42,7 +40,8 @@ class Makers:
                 state.stash.drop(key)
             return
         for one in others:
-            if owned & self.owners.models.get(one, _NONE) and (left := state.grads.get(one)):  # it may step with them
+            left = state.grads.get(one, frozenset())
+            if left and owned & self.owners.models.get(one, frozenset()):  # it may step with them
                 for key in optimizers:
                     state.grads[key] = together(state.grads.get(key, frozenset()) | left)
 
