@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
+from typing import Any
 
 from ..errors import Tangled
 from ..knowledge.apex import FP16_UTILS
@@ -92,16 +93,29 @@ def _look(
             _look(child, [*above, child] if isinstance(child, ast.stmt) else above, blocks, reads, other)
 
 
+@cache
+def _checker() -> Any:
+    """pyflakes' own checker, but for names that are bound twice: whether that is in two arms, where it says nothing, it
+    asks in time that grows as the square of the arms of a `match`; nobody here listens. Imported by name as pyflakes
+    carries no types."""
+    checker = import_module("pyflakes.checker")
+
+    class Checker(checker.Checker):  # type: ignore[misc, name-defined]
+        def differentForks(self, lnode: ast.AST, rnode: ast.AST) -> bool:
+            return True
+
+    return Checker
+
+
 @lru_cache(MEMORY)
 def _undefined(text: str) -> tuple[Problem, ...]:
     tree = parse(_STAR.sub(lambda found: found[1] + ", ".join(sorted(FP16_UTILS)), text))
     if tree is None:
         return ()
-    # imported by name as pyflakes carries no types
-    checker, messages = import_module("pyflakes.checker"), import_module("pyflakes.messages")
+    messages = import_module("pyflakes.messages")
     found = [
         Problem(message.lineno, f"undefined name {message.message_args[0]!r}", CODE)
-        for message in checker.Checker(tree, filename="<new>").messages
+        for message in _checker()(tree, filename="<new>").messages
         if isinstance(message, (messages.UndefinedName, messages.UndefinedLocal))
     ]
     early = _early(tree) if _INNER_IMPORT.search(text) else ()

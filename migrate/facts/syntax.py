@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ..nodes import FIELDS, keep_children
@@ -11,6 +11,7 @@ from .scopes import Block, Scope
 from .text import Text
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Syntax(Text):
@@ -25,6 +26,8 @@ class Syntax(Text):
         self._function_of: dict[Scope, Scope] = {}
         self.nodes: list[ast.AST] = []  # but for Load, Store and Del
         self._methods: dict[ast.ClassDef, dict[str, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        self._heads: dict[ast.If, ast.If] = {}  # of each arm of a chain
+        self._spines: dict[ast.stmt, list[ast.stmt]] = {}  # of statements that others stand in
 
     def _add(self, scope: Scope) -> None:
         self.scope_of[scope.node] = self._function_of[scope] = scope
@@ -179,17 +182,63 @@ class Syntax(Text):
 
     def spine(self, node: ast.AST) -> list[ast.stmt]:
         """Statements around ``node`` within its function, innermost first, its own included."""
-        return list(self.around(node))
+        stmt = self.statement(node)
+        if isinstance(stmt, _DEFINITIONS) and stmt is not node:
+            return []  # its decorators, bases and defaults
+        return [stmt, *self._spine(self._above(stmt))]
+
+    def _above(self, stmt: ast.stmt) -> ast.stmt | None:
+        """The statement that another one stands in, within its function."""
+        at = self.parent.get(stmt)
+        while isinstance(at, (ast.ExceptHandler, ast.match_case)):
+            at = self.parent.get(at)
+        return at if isinstance(at, ast.stmt) and not isinstance(at, _DEFINITIONS) else None
+
+    def _spine(self, stmt: ast.stmt | None) -> list[ast.stmt]:
+        """A statement with others in it, and those around it. An arm of a chain of ``elif`` stands in those above."""
+        known, new = self._spines, list[ast.stmt]()
+        while stmt is not None and stmt not in known:
+            new.append(stmt)
+            stmt = self._above(stmt)
+        spine = known[stmt] if stmt is not None else []
+        for one in reversed(new):
+            spine = known[one] = [one, *spine]
+        return spine
+
+    def parting(self, one: ast.AST, other: ast.AST) -> ast.If | ast.IfExp | None:
+        """The ``if``, or ``a if test else b``, in whose one arm a node stands, and another in the other."""
+        # from the first one on, as each arm of a chain of ``elif`` stands in those above
+        below, then = (one, other) if self.start(one) <= self.start(other) else (other, one)
+        for outer in self.ancestors(below):
+            if self.inside(then, outer):
+                if isinstance(outer, ast.If) and below is not outer.test:
+                    apart = any(self.inside(then, s) for s in (outer.orelse if below in outer.body else outer.body))
+                    return outer if apart else None
+                if isinstance(outer, ast.IfExp) and below is not outer.test:
+                    return outer if self.inside(then, outer.orelse if below is outer.body else outer.body) else None
+                return None
+            below = outer
+        return None
 
     def around(self, node: ast.AST) -> Iterator[ast.stmt]:
         """The same one by one, for who does not need them all: an arm of a chain of ``elif`` stands in those above."""
         at: ast.AST | None = self.statement(node)
         while at is not None and isinstance(at, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-            if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and at is not node:
+            if isinstance(at, _DEFINITIONS) and at is not node:
                 break
             if isinstance(at, ast.stmt):
                 yield at
             at = self.parent.get(at)
+
+    def all_around(self, nodes: Iterable[ast.AST]) -> set[ast.stmt]:
+        """The statements around any of some nodes, each within its function."""
+        found = set[ast.stmt]()
+        for node in nodes:
+            for stmt in self.around(node):
+                if stmt in found:
+                    break  # and so are those around it
+                found.add(stmt)
+        return found
 
     def block(self, stmt: ast.stmt) -> Block:
         return self.place[stmt][0]
@@ -209,11 +258,15 @@ class Syntax(Text):
 
     def chain_head(self, stmt: ast.If) -> ast.If:
         """The ``if`` that a chain of ``elif`` begins with."""
-        while self.is_elif(stmt):
+        below = list[ast.If]()
+        while stmt not in self._heads and self.is_elif(stmt):
+            below.append(stmt)
             above = self.parent[stmt]
             assert isinstance(above, ast.If)
             stmt = above
-        return stmt
+        head = self._heads.get(stmt, stmt)
+        self._heads.update(dict.fromkeys(below, head))
+        return head
 
     def inside(self, node: ast.AST, outer: ast.AST) -> bool:
         """Whether ``node`` is ``outer`` or lies in it."""

@@ -238,7 +238,7 @@ class Owners:
         given = self.assigned.to(loss.id, loss)
         if len(given) != 1:
             return None
-        loops = (x for x in self.m.spine(loss) if isinstance(x, ast.For))
+        loops = (x for x in self.m.loops(loss) if isinstance(x, ast.For))
         return next((x for x in loops if given[0][0] in walk(x.target)), None)
 
     @cached_property

@@ -22,7 +22,7 @@ A term is a tuple whose first item says what it is:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -227,19 +227,16 @@ def _implied(op: str, left: Term, value: object, facts: Facts) -> bool | None:
     # the value lies between; whether above it, and whether up to it
     low, high = (1.0 if _counts(left) else -math.inf, False), (math.inf, True)
     unequal: list[float] = []
-    for other, holds in facts.items():
-        if other[0] != "op" or len(other) != 4 or other[2] != left or other[3][0] != "k":
-            continue
-        known = other[3][1]
-        if other[1] == "eq" and holds:
+    for asked, known, holds in _compared.about(facts, left):
+        if asked == "eq" and holds:
             return _compares(op, known, value)
-        if other[1] == "eq" and isinstance(known, (int, float)):
+        if asked == "eq" and isinstance(known, (int, float)):
             unequal.append(known)
-        if other[1] in ("lt", "le") and isinstance(known, (int, float)):
+        if asked in ("lt", "le") and isinstance(known, (int, float)):
             if holds:
-                high = min(high, (known, other[1] == "le"))
+                high = min(high, (known, asked == "le"))
             else:
-                low = max(low, (known, other[1] == "le"))
+                low = max(low, (known, asked == "le"))
     if low[0] in unequal:
         low = (low[0], True)
     if high[0] in unequal:
@@ -247,6 +244,26 @@ def _implied(op: str, left: Term, value: object, facts: Facts) -> bool | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _between(op, low, high, value)
     return None
+
+
+class _Compared:
+    """The answers of the facts that were asked last, which nobody changes, to comparisons with constants."""
+
+    def __init__(self) -> None:
+        self._of: Facts = {}
+        self._by_value: dict[Term, list[tuple[str, Any, bool]]] = {}
+
+    def about(self, facts: Facts, value: Term) -> Sequence[tuple[str, Any, bool]]:
+        """For each comparison of a value how it was compared, with what, and whether that holds."""
+        if facts is not self._of:
+            self._of, self._by_value = facts, {}
+            for term, holds in facts.items():
+                if term[0] == "op" and len(term) == 4 and term[3][0] == "k":
+                    self._by_value.setdefault(term[2], []).append((term[1], term[3][1], holds))
+        return self._by_value.get(value, ())
+
+
+_compared = _Compared()
 
 
 def _counts(term: Term) -> bool:

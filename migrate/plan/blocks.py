@@ -14,22 +14,7 @@ MAX_CALLERS = 3  # functions, one around the other
 
 def exclusive(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
     """Whether two nodes lie in different arms of one ``if``, or of one ``a if test else b``."""
-    m = ctx.m
-    above = set(m.ancestors(other))
-    below: ast.AST = one
-    for outer in m.ancestors(one):
-        if isinstance(outer, ast.If) and outer in above:
-            mine = below in outer.body
-            theirs = any(m.inside(other, s) for s in outer.body)
-            in_else = any(m.inside(other, s) for s in outer.orelse)
-            if (mine and in_else) or (below in outer.orelse and theirs):
-                return True
-        elif isinstance(outer, ast.IfExp) and outer in above and below is not outer.test:
-            arm = outer.orelse if below is outer.body else outer.body
-            if m.inside(other, arm):
-                return True
-        below = outer
-    return False
+    return ctx.m.parting(one, other) is not None
 
 
 def common(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:

@@ -188,11 +188,13 @@ def _uses(ctx: Context, function: Scope, name: str) -> _Uses:
 
 @once_each
 def _read_in(ctx: Context, name: str) -> dict[ast.AST, list[ast.Name]]:
-    """The reads of a name by what they stand in."""
+    """The reads of a name by the functions and classes that they stand in."""
     found: dict[ast.AST, list[ast.Name]] = defaultdict(list)
     for node in ctx.m.named(name):
-        for outer in ctx.m.ancestors(node) if isinstance(node.ctx, ast.Load) else ():
-            found[outer].append(node)
+        scope = ctx.m.scope(node) if isinstance(node.ctx, ast.Load) else None
+        while scope is not None:
+            found[scope.node].append(node)
+            scope = scope.parent
     return found
 
 

@@ -79,8 +79,8 @@ def _run(ctx: Context, unit: Unit) -> _Run:
     steps = {s.call: s for s in unit.steps}
     inside = reaching(ctx, unit)
     entering = [call for node in inside for call in _entering(ctx).get(node, ())]
-    around = frozenset(stmt for call in (*backwards, *steps, *entering) for stmt in ctx.m.around(call))
-    return _Run(ctx, unit, backwards, steps, inside, around)
+    around = ctx.m.all_around((*backwards, *steps, *entering))
+    return _Run(ctx, unit, backwards, steps, inside, frozenset(around))
 
 
 @once

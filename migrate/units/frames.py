@@ -21,7 +21,12 @@ Env = dict[str, Value]
 def merge(one: Env | None, other: Env | None) -> Env | None:
     if one is None or other is None:
         return one if other is None else other
-    return {k: join(one.get(k, NOTHING), other.get(k, NOTHING)) for k in {**one, **other}}
+    merged = dict(one)  # of hundreds of names next to none differ
+    for name, value in other.items():
+        if (held := one.get(name, NOTHING)) is not value:
+            merged[name] = join(held, value)
+    merged.update((name, join(one[name], NOTHING)) for name in one.keys() - other.keys())
+    return merged
 
 
 @dataclass

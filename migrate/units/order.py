@@ -128,12 +128,5 @@ class Order:
 
     def _arms_apart(self, node: ast.AST, site: ast.AST) -> ast.If | None:
         """The ``if`` in whose one arm ``node`` stands, and ``site`` in the other."""
-        m = self.ctx.m
-        around = set(m.ancestors(node))
-        below = site
-        for outer in m.ancestors(site):
-            if isinstance(outer, ast.If) and outer in around and below is not outer.test:
-                mine = outer.orelse if below in outer.body else outer.body
-                return outer if any(m.inside(node, s) for s in mine) else None
-            below = outer
-        return None
+        parting = self.ctx.m.parting(node, site)
+        return parting if isinstance(parting, ast.If) else None

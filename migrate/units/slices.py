@@ -64,6 +64,11 @@ class Slices:
 
     def above(self, block: Block, index: int, needed: set[str]) -> int | None:
         """The last statement of a block ahead of ``index`` that may assign one of the texts: many losses ask."""
+        near = max(0, index - len(needed))
+        for number in range(index - 1, near - 1, -1):  # where many are needed, one of them is set close by
+            if not needed.isdisjoint(self.defines(block.body[number])):
+                return number
+        index = near
         places = self._places[block, self.loose]
         for number in range(places.told, index):
             for text in self.defines(block.body[number]):

@@ -302,6 +302,37 @@ def initializes_in_arms(n: int) -> Files:
     return {"x.py": HEAD + MAIN.replace(call, arms)}
 
 
+def scales_in_arms(n: int) -> Files:
+    """A loss that is scaled in each arm of one ``if``."""
+    block = "        with amp.scale_loss(loss, optimizer) as scaled_loss:\n            scaled_loss.backward()\n"
+    inner = "".join(f"    {line}\n" for line in block.splitlines())
+    arms = "".join(f"        {'elif' if i else 'if'} args.kind == {i}:\n{inner}" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace(block, f"{arms}        else:\n{inner}")}
+
+
+def exits(n: int) -> Files:
+    """A loop that is left in many places."""
+    ways = "".join(f"        if args.flag_{i}:\n            return\n" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace("        loss =", f"{ways}        loss =")}
+
+
+def cases(n: int) -> Files:
+    """The cases of one ``match``."""
+    arms = "".join(f"            case {i}:\n                x = x * {i}\n" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace("        loss =", f"        match args.kind:\n{arms}        loss =")}
+
+
+def imports(n: int) -> Files:
+    """Lines that import."""
+    return {"x.py": "".join(f"import package{i}.part as part{i}\n" for i in range(n)) + HEAD + MAIN}
+
+
+def handed_up(n: int) -> Files:
+    """Names that are each given the value of the one before, from the last to the first: each round changes one."""
+    lines = "".join(f"        v{i + 1} = v{i}\n" for i in reversed(range(n)))
+    return {"x.py": HEAD + MAIN.replace("        loss =", f"{lines}        v0 = model\n        loss =")}
+
+
 def stores(n: int) -> Files:
     """A dictionary that is filled item by item."""
     lines = "".join(f"        held['k{i}'] = x + {i}\n" for i in range(n))
@@ -388,6 +419,11 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     optimizers: (200, 400, 800),
     optimizers_in_arms: (50, 100, 200),
     initializes_in_arms: (50, 100, 200),
+    scales_in_arms: (50, 100, 200),
+    exits: (200, 400, 800),
+    cases: (200, 400, 800),
+    imports: (1000, 2000, 4000),
+    handed_up: (200, 400, 800),
     stores: (1250, 2500, 5000),
     line_of_classes: (25, 50, 100),
     classes: (500, 1000, 2000),

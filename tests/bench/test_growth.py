@@ -42,6 +42,9 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.forwards: 50,
     shapes.rounds_written_out: 40,
     shapes.optimizers: 80,
+    shapes.exits: 60,
+    shapes.cases: 200,
+    shapes.imports: 200,
     shapes.stores: 200,
     shapes.classes: 50,
     shapes.attributes: 40,
@@ -51,7 +54,11 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.names_of_amp: 200,
 }
 # Where each of many is told from each other: what was done for each pair took the cube of them.
-PAIRS: dict[Callable[[int], Files], int] = {shapes.optimizers_in_arms: 40, shapes.line_of_classes: 20}
+PAIRS: dict[Callable[[int], Files], int] = {
+    shapes.optimizers_in_arms: 40,
+    shapes.scales_in_arms: 120,
+    shapes.line_of_classes: 20,
+}
 TAKE_LONG = (shapes.training_functions, shapes.one_optimizer, shapes.methods_of_one, shapes.cluster)
 TRIED = [shape for shape in SIZES if LONG or shape not in TAKE_LONG]
 

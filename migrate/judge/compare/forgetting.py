@@ -91,7 +91,8 @@ class Forgetting:
         for runner, state in ((self.both.old, pair.old), (self.both.new, pair.new)):
             runner.bury(state)
         self.past.forget(pair)
-        lives = {term: self._life(term) for term in pair.facts}
+        known = self._lives  # there may be hundreds of them, each time
+        lives = {term: known[term] if term in known else self._life(term) for term in pair.facts}
         if all(life is None for life in lives.values()):  # they end here, if there are any
             pair.facts = {}
             return

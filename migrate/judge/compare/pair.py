@@ -50,6 +50,11 @@ class Both:
         for runner in (self.old, self.new):
             runner.remember(names, rough, values)
 
+    @property
+    def done(self) -> int:
+        """How many operations both have run."""
+        return self.old.done + self.new.done
+
     def source(self, node: ast.AST) -> ast.AST | None:
         """The node of the old program that one of the new program was."""
         origin = self.new.program.naming.origin

@@ -22,6 +22,7 @@ from .telling import Grants, Teller
 
 MAX_PAIRS = 8_000
 MAX_OPEN = 600  # ways that wait at one time; in 80 long files searches that ended had 440 at most, and one 1,180
+MAX_DONE = 1_000_000  # operations of both programs; searches in 25 public repositories took 106,076 at most
 _MERGING = frozenset({"head", "enter", "step"})  # what both do together may lead to a pair met before
 
 
@@ -56,11 +57,12 @@ class Search:
 
     def run(self, most: int) -> Verdict:
         """Follow all paths, or as many as the bound allows."""
+        most_done = self.both.done + MAX_DONE
         waiting, later = deque([self.begun()]), deque[Pair]()  # later: behind a loop left at once, see `_is_new`
         while waiting or later:
             pair = (waiting or later).popleft()
             self.pairs += 1
-            if self.pairs > most or len(waiting) + len(later) > MAX_OPEN:
+            if self.pairs > most or len(waiting) + len(later) > MAX_OPEN or self.both.done > most_done:
                 self.bounded = True
                 return Verdict((), "it has more paths than can be followed", self.pairs)
             try:
@@ -93,6 +95,8 @@ class Search:
                         sides.beside = pair.old
                     pair.event_new = self.both.new.run(pair.new, pair.facts)
             except Ask as question:
+                if pair.event_old is None and pair.event_new is None and sides is None:
+                    self._follow(pair, question)
                 yield from self._fork(pair, question)
                 return
             kind, node, before = pair.event_old.kind, pair.event_old.node, pair.turn
@@ -120,6 +124,18 @@ class Search:
             return self.both.old.run(pair.old, pair.facts)
         except Crash as crash:
             raise LegacyRaises from crash
+
+    def _follow(self, pair: Pair, question: Ask) -> None:
+        """Before the ways of the old program part, the new one goes on to the same question: else it would come to each
+        of many exits, one below the other, from the event before the first of them."""
+        new = pair.new.copy()
+        try:
+            self.both.new.run(new, pair.facts)
+        except Ask as other:
+            if other.term == question.term:
+                pair.new, new.condition = new, None  # the old program's answer may say more of what it is a part of
+        except (Crash, LegacyRaises, Stopped, Unfollowed, Differs):
+            pass  # it comes to that again
 
     def _is_new(self, pair: Pair) -> bool:
         """Whether a pair of states has not been met before. Behind a loop that was left at once less is a difference:

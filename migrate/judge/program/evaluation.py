@@ -30,7 +30,7 @@ class Evaluation:
         """Whether nothing hangs on a condition but that models are evaluated."""
         if stmt not in self.marks.relevant:
             return False
-        for node in [n for arm in (stmt.body, stmt.orelse) for s in arm for n in walk(s)]:
+        for node in (n for arm in (stmt.body, stmt.orelse) for s in arm for n in walk(s)):
             kind = self.marks.kind.get(node, "")
             if kind == "call":
                 if not all(self.evaluates_only(f) for f in self.callees.runs(node) if f in self.marks.functions):

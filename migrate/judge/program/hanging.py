@@ -315,14 +315,24 @@ def _flags_of(reading: Reading, given: Sequence[ast.AST | None]) -> set[Term]:
 
 def _runs_without_apex(reading: Reading, node: ast.AST | None) -> bool:
     """Whether a statement only runs where Apex cannot be imported."""
-    above = [*reading.m.ancestors(node)] if node is not None else []
-    for inner, outer in pairwise([node, *above] if node is not None else []):
-        if isinstance(outer, ast.If) and inner is not outer.test:
-            if _form(reading, outer.test) is (inner not in outer.body):
-                return True
-    tried = (outer for inner, outer in pairwise(above) if isinstance(inner, ast.ExceptHandler))
-    inside = (n for one in tried for stmt in getattr(one, "body", ()) for n in walk(stmt))
-    return any(isinstance(n, (ast.Import, ast.ImportFrom)) and imports_apex(n) for n in inside)
+    known, below = reading.without_apex, list[ast.AST]()
+    while node is not None and node not in known:
+        below.append(node)
+        node = reading.m.parent.get(node)
+    holds = node is not None and known[node]
+    for inner, outer in reversed([*pairwise([*below, *([node] if node is not None else [])])]):
+        holds = known[inner] = holds or _is_arm_without_apex(reading, inner, outer)
+    return holds
+
+
+def _is_arm_without_apex(reading: Reading, inner: ast.AST, outer: ast.AST) -> bool:
+    """Whether what stands in ``inner`` only runs where Apex cannot be imported, as ``outer`` around it has it."""
+    if isinstance(outer, ast.If) and inner is not outer.test:
+        return _form(reading, outer.test) is (inner not in outer.body)
+    if not isinstance(inner, ast.ExceptHandler):
+        return False
+    tried = (n for stmt in getattr(outer, "body", ()) for n in walk(stmt))
+    return any(isinstance(n, (ast.Import, ast.ImportFrom)) and imports_apex(n) for n in tried)
 
 
 def _is_another_matter(reading: Reading, given: Sequence[ast.AST | None]) -> bool:

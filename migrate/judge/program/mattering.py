@@ -321,7 +321,8 @@ class Mattering:
 
     def _conditions(self, nodes: Iterable[ast.AST]) -> set[ast.If | ast.While]:
         """The conditions that some nodes stand under, each in its function."""
-        return {outer for n in nodes for outer in self.m.spine(n) if isinstance(outer, (ast.If, ast.While))}
+        around = self.m.all_around(nodes)
+        return {outer for outer in around if isinstance(outer, (ast.If, ast.While))}
 
 
 def _only_tells(node: ast.AST) -> bool:

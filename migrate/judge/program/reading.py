@@ -32,6 +32,7 @@ class Reading:
         self.besides: set[str] = set()  # names that are given something in a way that is not followed
         self.parts: set[str] = set()  # those of which only attributes or items are
         self._touched: set[str] = set()  # those of which attributes may be
+        self.without_apex: dict[ast.AST, bool] = {}  # whether code only runs where there is no Apex
 
     @cached_property
     def every(self) -> frozenset[str]:

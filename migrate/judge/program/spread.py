@@ -22,6 +22,7 @@ class Spread:
     def __init__(self, tree: AnnotatedTree, switched: frozenset[str] = frozenset()) -> None:
         self.m, self.v, self.naming, self.switched = tree.m, tree.v, tree.naming, switched
         self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
+        self._around: set[ast.AST] = set()  # what stands around what was marked
 
     def outwards(self, more: Iterable[ast.AST] = ()) -> None:
         """Mark statements around what matters, and functions that hold such, up through their callers; ``more`` are
@@ -85,9 +86,14 @@ class Spread:
         self.marks.relevant.add(node)
         inside = node
         for outer in self.m.ancestors(node):
+            if outer in self._around:
+                break  # and all that stands around it
             self.marks.relevant.add(outer)
-            if isinstance(outer, (*FUNCTIONS, ast.Lambda)) and not isinstance(inside, ast.arguments):
-                break
+            if isinstance(outer, (*FUNCTIONS, ast.Lambda)):
+                if not isinstance(inside, ast.arguments):
+                    break
+            else:
+                self._around.add(outer)
             inside = outer
 
     # ------------------------------------------------------------ functions that come along

@@ -57,6 +57,7 @@ class Runner:
         self.calls = Calls(program, variables, self.evaluator, arguments, makers)
         self.training = Training(program, self.evaluator, contexts, self.calls, self.owners, legacy, maybe_o0, scaled)
         self._live: dict[Code, Live] = {}
+        self.done = 0  # how many operations it has run
         self._inside: dict[ast.expr, frozenset[int]] = {}
         self._abouts: dict[ast.AST, frozenset[Key]] = {}
         self._put: dict[ast.stmt, frozenset[Key]] = {}
@@ -88,6 +89,7 @@ class Runner:
         for _ in range(MAX_OPS):
             if not state.frames:
                 return Event("end", self.m.tree, state.raising)
+            self.done += 1
             frame = state.frames[-1]
             op = frame.code.ops[frame.pc]
             event = self._do[op.kind](state, frame, op, facts)

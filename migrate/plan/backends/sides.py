@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from ...facts.names import called_name, last_name
-from ...facts.once import once
+from ...facts.once import once, once_each
 from ...facts.scaler_names import scaler_classes
 from ...facts.sites import Scale
 from ...nodes import walk
@@ -115,20 +116,32 @@ def _pair(ctx: Context, scale: Scale) -> Switch | None:
     """What chooses Apex at a scaled loss, and the native arm beside it."""
     if scale.loss is None:
         return None
-    loss, below = ast.dump(scale.loss), scale.call
+    loss = ast.dump(scale.loss)
+    below: ast.AST = scale.call
     for outer in ctx.m.ancestors(scale.call):
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
-        if isinstance(outer, ast.If) and any(ctx.m.inside(below, stmt) for stmt in outer.body):
-            for native in _chain(ctx, outer):
-                if native is not outer and any(loss == scaled_loss(n) for s in native.body for n in walk(s)):
+        if isinstance(outer, ast.If) and below in outer.body:
+            for native in _scaled_natively(ctx, ctx.m.chain_head(outer)).get(loss, ()):
+                if native is not outer:
                     return _switch(ctx, outer.test, native.test)
+        below = outer
     return None
 
 
-def _chain(ctx: Context, node: ast.If) -> Iterator[ast.If]:
-    """The conditions of a chain of arms."""
-    node = ctx.m.chain_head(node)
+@once_each
+def _scaled_natively(ctx: Context, head: ast.If) -> dict[str, list[ast.If]]:
+    """The arms of a chain that run a loss backward scaled natively, by the loss."""
+    found = defaultdict[str, list[ast.If]](list)
+    for arm in _chain(head):
+        losses = (scaled_loss(node) for stmt in arm.body for node in walk(stmt))
+        for loss in dict.fromkeys(loss for loss in losses if loss is not None):
+            found[loss].append(arm)
+    return found
+
+
+def _chain(node: ast.If) -> Iterator[ast.If]:
+    """The conditions of a chain of arms, from its head on."""
     yield node
     while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
         node = node.orelse[0]

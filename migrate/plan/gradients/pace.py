@@ -7,7 +7,7 @@ import ast
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import pairwise
 
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
@@ -66,8 +66,9 @@ def _waits(ctx: Context, unit: Unit, step: Step, sites: Sequence[Scale]) -> bool
 
 
 def _several(ctx: Context, sites: Sequence[Scale]) -> bool:
-    """Whether two of some backwards run one behind the other."""
-    return any(not exclusive(ctx, one.call, other.call) for one, other in combinations(sites, 2))
+    """Whether two of some backwards run one behind the other: if all stand in different arms, so do neighbours."""
+    in_order = sorted((one.call for one in sites), key=ctx.m.start)
+    return any(not exclusive(ctx, one, other) for one, other in pairwise(in_order))
 
 
 def _of_windows(ctx: Context, unit: Unit) -> Iterator[Step]:

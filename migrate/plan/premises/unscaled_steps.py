@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.module import Module
+from ...facts.once import once
 from ...facts.sites import Scale
-from ...nodes import walk
 from ...units.unit import Context, Manual, Step, Unit, steps_in
 from ..blocks import common
 from ..gradients.fold import Fold
@@ -34,7 +35,7 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
                 continue
             inside = [s for s in m.spine(scale.call) if m.inside(s, tops[0])]
             for stmt in inside:
-                if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(stmt):
+                if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(m, stmt):
                     continue
                 if _left_otherwise(ctx, stmt, scale, step):
                     continue
@@ -124,7 +125,7 @@ def _between(ctx: Context, other: Scale, top: ast.stmt, step: Step, guards_: set
     tops = common(ctx, m.statement(other.call), step.anchor)
     inside = [s for s in m.spine(other.call) if tops is not None and m.inside(s, tops[0])]
     return tops is not None and not any(
-        isinstance(s, ast.If) and s not in guards_ and not _backward_in_each_arm(s) for s in inside
+        isinstance(s, ast.If) and s not in guards_ and not _backward_in_each_arm(m, s) for s in inside
     )
 
 
@@ -132,8 +133,18 @@ def _ifs(ctx: Context, node: ast.AST) -> list[ast.If]:
     return [a for a in ctx.m.ancestors(node) if isinstance(a, ast.If)]
 
 
-def _backward_in_each_arm(stmt: ast.If) -> bool:
-    def runs(body: list[ast.stmt]) -> bool:
-        return any(isinstance(n, ast.Attribute) and n.attr == "backward" for s in body for n in walk(s))
+def _backward_in_each_arm(m: Module, stmt: ast.If) -> bool:
+    around = _around_backwards(m)
+    return not around.isdisjoint(stmt.body) and not around.isdisjoint(stmt.orelse)
 
-    return runs(stmt.body) and runs(stmt.orelse)
+
+@once
+def _around_backwards(m: Module) -> set[ast.AST]:
+    """All that a ``.backward`` stands in."""
+    found = set[ast.AST]()
+    for node in m.attributes("backward"):
+        for outer in m.ancestors(node):
+            if outer in found:
+                break
+            found.add(outer)
+    return found

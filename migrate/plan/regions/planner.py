@@ -184,7 +184,7 @@ class Planner:
                 return True
             chosen: list[int] = []
             last = index
-            while (i := self.slices.above(block, last, needed)) is not None:
+            while last and (i := self.slices.above(block, last, needed)) is not None:
                 last, before = i, block.body[i]
                 if self._other_arm(before):
                     continue
@@ -192,7 +192,7 @@ class Planner:
                 needed |= self.slices.reads(before)
                 if self.order.states(before) != {NOT_YET}:
                     chosen.append(i)
-            found |= self._mark(block, sorted(chosen), why)
+            found |= bool(chosen) and self._mark(block, sorted(chosen), why)
             if found and isinstance(block.owner, (ast.For, ast.AsyncFor, ast.While)):
                 return True
         if found:
