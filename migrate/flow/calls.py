@@ -30,6 +30,7 @@ from .objects import (
 )
 from .registering import gives_back
 from .rows import Rows
+from .set_by_items import set_by_items
 from .spelled import listed_names
 
 
@@ -67,6 +68,9 @@ class Calls(Rows):
             return
         if (dotted := by_name(node)) is not None:
             self._add(var, apex(dotted))
+            return
+        if name in ("locals", "vars") and isinstance(node.func, ast.Name) and not node.args and not node.keywords:
+            self._variables(node, var)
             return
         if name in ("dict", "OrderedDict"):
             zipped = node.args[0] if len(node.args) == 1 and not node.keywords else None
@@ -108,8 +112,11 @@ class Calls(Rows):
         if name == "__init__" and node.args:
             self._filled_by_base(node)
         if name == "setattr" and len(node.args) == 3:
-            for key in listed_names(self.m, node.args[1]):
-                self._set_attribute(self._expr(node.args[0]), key, self._expr(node.args[2]))
+            if (table := set_by_items(self.m, node)) is not None:
+                self._set_attributes(self._expr(node.args[0]), self._expr(table), self._expr(node.args[2]))
+            else:
+                for key in listed_names(self.m, node.args[1]):
+                    self._set_attribute(self._expr(node.args[0]), key, self._expr(node.args[2]))
         if name == "getattr" and len(node.args) >= 2:
             for key in listed_names(self.m, node.args[1]):
                 self._get_attribute(self._expr(node.args[0]), key, var)

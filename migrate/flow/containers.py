@@ -291,6 +291,24 @@ class Containers(FoundByName):
 
         self._each(owner, lambda obj: self._each(given, lambda held: give(obj, held)))
 
+    def _variables(self, node: ast.Call, var: Var) -> None:
+        """``locals()``: a dictionary of a function's variables, each under its name."""
+        scope, whole = self.m.function(node), Obj("dict", node, "locals")
+        self._take_variables(scope, whole)
+        self._add(var, whole)
+
+    def _set_attributes(self, base: Var, tables: Var, value: Var) -> None:
+        """``for k, v in table.items(): setattr(obj, k, v)``: of a dictionary each attribute takes what stands under its
+        name, of anything else any may take any."""
+
+        def give(obj: Obj, table: Obj) -> None:
+            if table.kind == "dict":
+                self._spread(table, lambda name, item: self._flow(item, self._field(obj, name)))
+            else:
+                self._flow(value, self._field(obj, ELEMENT_KEY))
+
+        self._each(base, lambda obj: self._each(tables, lambda table: give(obj, table)))
+
     def _take_variables(self, scope: Scope, obj: Obj) -> None:
         """An object takes over the variables of a function: ``self.__dict__.update(locals())``."""
         for name in sorted(scope.names) if scope.is_function else ():

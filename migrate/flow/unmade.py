@@ -111,6 +111,8 @@ class UnmadeLookers:
                 return self._of_obj(owner, seen) if owner.kind in ("call", "path") else _UNMADE
             case "call" if isinstance(obj.key, ast.Call):
                 return self._made_by(obj.key.func, seen)
+            case "dict" if obj.label == "locals":  # what is found there by a name
+                return _ANY
             case _:
                 return _NONE
 

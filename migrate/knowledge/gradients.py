@@ -11,7 +11,7 @@ NO_READER = Patterns(
     "print append format len isinstance getattr hasattr setattr id type str list tuple dict enumerate zip iter next "
     "sum",
     "update* log* info debug warning save* adjust* set_*lr* get_*lr* *schedul* *ema* unwrap* synchronize "
-    "skip_synchronize evaluate* valid* test* checkpoint* add_scalar add_scalars master_params scale_loss",
+    "skip_synchronize evaluate* valid* test* checkpoint* add_scalar add_scalars master_params scale_loss watch",
     # the running statistics of norms
     "*_bn *batch*norm* *_buffers",
 )

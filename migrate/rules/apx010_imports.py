@@ -286,12 +286,12 @@ def _serves_no_more(
     if alias.name == "*":
         file = ctx.m.file(stmt)
         names = {n.id for n in ctx.m.all(ast.Name) if ctx.m.file(n) is file and not work.draft.gone(n)}
-        defined = (one for one in file.tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef)))
-        names -= {one.name for one in defined if ctx.m.start(one) > ctx.m.start(stmt)}  # takes the star's place
+        names |= ctx.exported(stmt)
+        names -= {name for one in file.tree.body if ctx.m.start(one) > ctx.m.start(stmt) for name in _binds(one)}
         return (
             isinstance(stmt, ast.ImportFrom)
             and stmt.module == "apex.fp16_utils"
-            and not (names & FP16_UTILS or ctx.exported(stmt))
+            and names.isdisjoint(FP16_UTILS | {"*"})
         )
     if (stmt, alias) in work.natives:
         return True  # torch's takes its place
@@ -302,6 +302,17 @@ def _serves_no_more(
     if _is_amp(stmt, alias):
         return True
     return _of_apex(stmt, alias) and (work.sites is not None or _beside_amp(ctx, work, stmt, alias, tests))
+
+
+def _binds(stmt: ast.stmt) -> list[str]:
+    """The names that take a star's place behind it, as a statement of the file binds them in any case."""
+    match stmt:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.ImportFrom(names=names) if not any(one.name == "*" for one in names):
+            return [one.asname or one.name for one in names]
+        case _:
+            return []
 
 
 def _beside_amp(

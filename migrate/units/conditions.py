@@ -9,6 +9,7 @@ import ast
 import re
 from dataclasses import dataclass
 
+from ..facts.asked_elsewhere import asked_elsewhere
 from ..facts.files import asks_for_main
 from ..facts.module import Module
 from ..facts.names import called_name
@@ -135,7 +136,7 @@ class Conditions:
         self.flags = _availability_flags(m, facts, replaced)
         self.kept_flags = _kept_flags(m, facts, replaced)
         self._options, self._store_true = _argparse_bools(m)
-        self._taken_asking = _taken_asking(m, facts)
+        self._taken_asking = asked_elsewhere(m, facts)
         self.imported = _imported(m, facts)
         self._always = {key for key, sure in self.imported.items() if sure}
         self.flags |= {key: said for key, said in kept(m, self.constant) if not set_from_outside(m, key[1])}
@@ -360,18 +361,6 @@ def finds_apex(expr: ast.expr) -> bool:
             return called_name(expr) == "find_spec" or _ASKS.search(called_name(expr)) is not None
         case _:
             return False
-
-
-def _taken_asking(m: Module, facts: Facts) -> frozenset[str]:
-    """Functions that other code than the program's says whether Apex is there by, where no other part of it is used."""
-    if any(name != "apex" and not name.startswith("apex.amp") for names in facts.imports.values() for name in names):
-        return frozenset()
-    if any(not dotted.startswith("apex.amp") and dotted != "apex" for dotted in facts.uses.values()):
-        return frozenset()
-    stmts = [(m.scope(stmt), stmt) for stmt in m.all(ast.ImportFrom)]
-    taken = {a.name for scope, s in stmts for a in s.names if a.asname is None and a.name not in scope.linked}
-    asking = {name for name in taken if "apex" in name.lower() and _ASKS.search(name)}
-    return frozenset(name for name in asking if not any(f.name == name for f in m.all(ast.FunctionDef)))
 
 
 def _one_line(text: str) -> str:

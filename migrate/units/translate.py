@@ -182,7 +182,7 @@ def _name(ctx: Context, node: ast.Name, here: Scope, there: Scope) -> str | None
     if held and _only(ctx, node.id, here, held):
         if reachable and _only(ctx, node.id, there, held) and _can_be_asked(ctx, node, node.id, there, held):
             return node.id
-        for name in _visible(there):
+        for name in _likeliest_first(ctx, home, there):
             if name != "self" and _only(ctx, name, there, held) and _can_be_asked(ctx, node, name, there, held):
                 return name
     if home is not None and home.is_function and node.id in home.params:
@@ -282,9 +282,22 @@ def _in_main_block(ctx: Context, node: ast.AST) -> bool:
     )
 
 
-def _visible(there: Scope) -> list[str]:
+def _likeliest_first(ctx: Context, home: Scope | None, there: Scope) -> list[str]:
+    """The names of a function: first those whose method of that name it runs, then those that are given something
+    whichever way it goes (``best_trainer`` of an ``if`` may not be there yet)."""
+    m = ctx.m
+    calls = [call for call in ctx.v.calls[home.node] if m.function(call) is there] if home is not None else []
+    owners = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
+    run = {owner.id for owner in owners if isinstance(owner, ast.Name)}
+    body = getattr(there.node, "body", None)
+
+    def rank(name: str) -> int:
+        if name in run:
+            return 0
+        return 1 if any(m.parent.get(m.statement(n)) is there.node for n in m.stores(name, there)) else 2
+
     names = [*there.params, *sorted(there.names - set(there.params))]
-    return names
+    return sorted(names, key=rank) if isinstance(body, list) else names
 
 
 def _argument(ctx: Context, name: str, home: Scope, there: Scope) -> str | None:

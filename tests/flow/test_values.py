@@ -200,6 +200,38 @@ HOLDS = {
         "ask(L([A()]).y)",
         "B()",
     ),
+    "by setattr, the names of a dictionary": (
+        "class C:\n    def __init__(self, **more):\n        self.y = B()\n        for k, v in more.items():\n"
+        "            setattr(self, k, v)\nc = C(x=A(), z=D())\nask(c.x)",
+        "A()",
+    ),
+    "by setattr, the keys of a dictionary": (
+        "class C:\n    def __init__(self, **more):\n        for k in more.keys():\n"
+        "            setattr(self, k, more[k])\nc = C(x=A(), z=D())\nask(c.x)",
+        "A()",
+    ),
+    "by setattr, the names of a dictionary that change on the way": (
+        "class C:\n    def __init__(self, **more):\n        for k, v in more.items():\n            k = k + s\n"
+        "            setattr(self, k, v)\nc = C(x=A(), z=D())\nask(c.x)",
+        "A(), D()",
+    ),
+    "by setattr, the items of a dictionary that change on the way": (
+        "class C:\n    def __init__(self, **more):\n        for k, v in more.items():\n            v = D()\n"
+        "            setattr(self, k, v)\nc = C(x=A())\nask(c.x)",
+        "D()",
+    ),
+    "by setattr, the names of a dictionary whose keys are not known": (
+        "class C:\n    def __init__(self, **more):\n        for k, v in more.items():\n"
+        "            setattr(self, k, v)\nc = C(**{s: A()})\nask(c.x)",
+        "A()",
+    ),
+    "by setattr, the variables of a function": (
+        "class C:\n    def __init__(self, x, y):\n        self.keep(locals())\n"
+        "    def keep(self, given):\n        for k, v in given.items():\n"
+        "            if k != 'self':\n                setattr(self, k, v)\nc = C(A(), B())\nask(c.x)",
+        "A()",
+    ),
+    "a variable by its name": ("def f(x, y):\n    ask(locals()['x'])\nf(A(), B())", "A()"),
     "by setattr, any": ("class C:\n    pass\nc = C()\nsetattr(c, name, A())\nask(c.x)", "A()"),
     "by getattr": ("class C:\n    pass\nc = C()\nc.x = A()\nask(getattr(c, 'x'))", "A(), getattr()"),
     "by getattr, any": (

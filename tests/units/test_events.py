@@ -120,6 +120,7 @@ READERS = {
     "total = total_norm(model.parameters())": True,
     "total = total_norm(images)": False,
     "log_gradients(model)": False,
+    "wandb.watch(model, log='all')": False,
     "watch_gradients(model)": True,
     "watch_gradients(optimizer)": True,
     "watch_gradients([model])": True,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...facts.asked_elsewhere import asked_elsewhere
 from ...facts.elsewhere import NOWHERE, Elsewhere
 from ...facts.module import Module
 from ...facts.networks import is_network, kept_elsewhere, may_be_network, runs_elsewhere
@@ -37,6 +38,7 @@ class Objects:
     handed: frozenset[Obj] = frozenset()  # the models, as the old program has them
     begun: bool = False  # code that is not here has initialized Apex
     switched: frozenset[str] = frozenset()  # attributes that choose one of two backends
+    asking: frozenset[str] = frozenset()  # functions of libraries that say whether Apex is there, as it was
     stops: frozenset[int] = frozenset()  # places of conditions behind which the new program may raise, for Apex's arm
 
     def known(self, expr: ast.AST) -> frozenset[Key]:
@@ -89,6 +91,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
         elsewhere,
         frozenset(models),
         bool(facts.scales) and not facts.initializes,
+        asking=asked_elsewhere(m, facts),
     )
 
 

@@ -165,6 +165,8 @@ class Results:
         if asking and last == "get" and call.args and owner is not None:
             return self._of_get(state, call, owner, facts)
         callees = [*self.v.callees(call)]
+        if not callees and isinstance(call.func, ast.Name) and last in self.program.objects.asking:
+            return TRUE  # where Apex was not there, training with it was an error
         if len(callees) == 1 and (there := looks_for_amp(callees[0])) is not None:
             return ("k", there)
         said = predicate(callees[0]) if len(callees) == 1 else None

@@ -69,6 +69,7 @@ class Planner:
         self._spans: dict[Scope, list[tuple[int, int]]] | None = None  # of the regions of each function, in order
         self._marks: dict[int, Marks] = {}
         self._climbed: dict[tuple[int, frozenset[str]], bool] = {}
+        self._climbed_from: dict[ast.Call, int] = {}
 
     @property
     def statements(self) -> list[ast.stmt]:
@@ -598,6 +599,9 @@ class Planner:
             stmt = self.ctx.m.statement(call)
             if self.in_region(call) or self.early(call) or leaves_torch(stmt) or not isinstance(stmt, ast.Assign):
                 continue
+            if self._climbed_from.get(call, 0) >= left:
+                continue  # functions that all call each other have more ways through them than anybody can go
+            self._climbed_from[call] = left
             handed = set(self.slices.defines(stmt))
             for at in self.ctx.m.spine(stmt):
                 self._losses_behind(at, handed)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from migrate.model import Applicability
+from migrate.engine import migrate_module
+from migrate.model import Applicability, Settings
+from migrate.plan.regions.planner import Planner
 
 from ...judge.support import judged_case
 
@@ -64,3 +68,23 @@ def test_the_callers_loss_is_under_autocast(gives: str, work: str) -> None:
 def test_where_a_caller_computes_no_loss_it_has_no_region(gives: str) -> None:
     case = judged_case(TEXT.replace("GIVES", gives).replace("WORK", "(a @ b.t()).mean()"))
     assert case is not None and case.grade is Applicability.SAFE and case.text.count("torch.autocast(") == 1
+
+
+def test_callers_that_call_each_other_are_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    call, count, asked = "    out = {}(model, loader)\n", 6, 0
+    others = "".join(call.format(f"f{at}") for at in range(count))
+    functions = [f"def f{at}(model, loader):\n{call.format('predict')}{others}    return out\n" for at in range(count)]
+    text = TEXT.replace("WORK", "(a @ b.t()).mean()").replace("GIVES", "return criterion(out, y).item()")
+    text = text.replace("out = predict(model, loader)\n    y", "out = f0(model, loader)\n    y")
+    text = text.replace("def evaluate", "\n\n".join([*functions, "def evaluate"]))
+    behind = Planner._losses_behind
+
+    def counted(self: Planner, stmt: ast.stmt, tainted: set[str]) -> None:
+        nonlocal asked
+        asked += 1
+        behind(self, stmt, tainted)
+
+    monkeypatch.setattr(Planner, "_losses_behind", counted)
+    found = migrate_module(text, Settings()).new_text
+    assert found is not None and found.count("torch.autocast(") == 2
+    assert asked < 200  # by each way: 1,599
