@@ -82,8 +82,10 @@ test: lint typecheck pytest
 lint: $(TESTS)
 	$(PY) -m ruff check .
 
+# The codemod as the oldest Python reads it that it is for (requires-python): what is newer is no error elsewhere.
 typecheck: $(TESTS)
-	$(PY) -m mypy --strict migrate compare
+	$(PY) -m mypy --strict compare
+	$(PY) -m mypy --strict --python-version 3.10 migrate
 
 # One thread of torch in each of two processes: with two cores, more would only wait for each other.
 pytest: $(TESTS)

@@ -156,11 +156,6 @@ def _planned(root: Path, one: Replacement, temporary: str) -> _Entry:
 def _claim(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> Iterator[None]:
     """Hold the staging file, locked, while the run writes."""
     staging = tree.root / STAGING
-    if tree.info(JOURNAL) is not None:
-        raise UserError(
-            f"an interrupted run in {tree.root} has to be finished first: run again, and if this stays, "
-            f"delete {tree.root / JOURNAL}."
-        )
     try:
         descriptor = tree.create(STAGING)
     except FileExistsError as error:
@@ -172,6 +167,11 @@ def _claim(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> Iterator[None]:
     try:
         try:
             _lock(descriptor, tree.root)
+            if tree.info(JOURNAL) is not None:  # asked now: while this run holds the other name nobody renames it
+                raise UserError(
+                    f"an interrupted run in {tree.root} has to be finished first, or another is writing: run again, "
+                    f"and if this stays, delete {tree.root / JOURNAL}."
+                )
             _write_all(descriptor, json.dumps(_dump(groups)).encode())
             tree.sync(STAGING)
         except BaseException as error:
@@ -226,6 +226,9 @@ def _stage(tree: Tree, one: Replacement, entry: _Entry) -> None:
             os.fchmod(new, stat.S_IMODE(info.st_mode))
             _keep_attributes(old, new)
             _write_all(new, one.content())
+        except OSError as error:
+            error.filename = error.filename or str(one.path)
+            raise
         finally:
             os.close(new)
     finally:

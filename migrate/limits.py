@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from .errors import Tangled
 
@@ -64,29 +64,31 @@ def begin_anew() -> None:
 @contextmanager
 def _limited_memory() -> Iterator[None]:
     """End the work on a file that takes more than any should, where the system has such a bound: on Linux."""
-    if sys.platform != "linux":
+    had = _address_space() if sys.platform == "linux" else 0
+    if sys.platform != "linux" or not had:
         yield
         return
     import resource
 
-    had = _address_space()
     before = resource.getrlimit(resource.RLIMIT_AS)
     bounds = [had + MOST_MEMORY, *(one for one in before if one != resource.RLIM_INFINITY)]
     resource.setrlimit(resource.RLIMIT_AS, (min(bounds), before[1]))
+    given = max(min(bounds) - had, 0)  # less than it should be where the caller set a bound
     try:
         yield
     except MemoryError:
-        if _address_space() - had > MOST_MEMORY // 2:  # else it is the parser, which says so of a full stack
-            raise Tangled(f"it was given {MOST_MEMORY >> 20} megabytes of memory") from None
+        if _address_space() - had >= given // 2:  # else it is the parser, which says so of a full stack
+            raise Tangled(f"it was given {given >> 20} megabytes of memory") from None
         raise
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _address_space() -> int:
-    """Bytes that this process has mapped."""
-    with open("/proc/self/statm", encoding="ascii") as told:
+    """Bytes that this process has mapped; 0 where nobody says (a root without /proc)."""
+    with suppress(OSError), open("/proc/self/statm", encoding="ascii") as told:
         return int(told.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 @contextmanager

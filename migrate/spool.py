@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
+
+from .errors import UserError, reason
 
 _IN_MEMORY = 8 * 1024 * 1024
 
@@ -25,8 +28,16 @@ class Spool:
         self._end = 0
 
     def put(self, data: bytes) -> Slot:
-        self._file.seek(self._end)
-        self._file.write(data)
+        try:
+            self._file.seek(self._end)
+            self._file.write(data)
+            self._file.flush()
+        except OSError as error:
+            place = f" in {tempfile.tempdir}" if tempfile.tempdir else ""
+            raise UserError(
+                f"temporary files{place} cannot be written: {reason(error)}; nothing was written: make room there, or "
+                "set TMPDIR to a folder with more."
+            ) from error
         slot = Slot(self._end, len(data))
         self._end += len(data)
         return slot
@@ -41,4 +52,5 @@ class Spool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # what could not be written is not missed any more
+            self._file.close()

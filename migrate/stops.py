@@ -103,7 +103,8 @@ def begin_worker(parent: Connection, ours: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who ends this worker alone means it
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)  # it was born while they were held
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    with suppress(RuntimeError):  # no thread is to be had: it ends when it is done with what it is at
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: Connection) -> None:

@@ -6,6 +6,7 @@ are never translated, so that whatever lies outside an edit is written back byte
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import tokenize
@@ -15,11 +16,13 @@ _PYTHON_2_ERRORS = ("Missing parentheses in call to", "leading zeros in decimal 
 _PYTHON_2_LINE = re.compile(
     r"""^\s*(?:
         print\s+(?![=(.,:)\]])\S | print\s*>> | exec\s+["'\w] | raise\s+[\w.]+\s*,
-      | except\s+[\w.]+\s*,\s*\w+\s*: | except\s*\([^)]*\)\s*,\s*\w+\s*:
+      | except\s+[\w.]+\s*,\s*[a-z_]\w*\s*: | except\s*\([^)]*\)\s*,\s*\w+\s*:  # `except A, B:` is Python 3.14
     ) | <> | `[^`]+` | \b0[0-7]+\b | \b\d+[lL]\b | \b[uU][rR]["'] | def\s+\w+\s*\([^)]*\(\w+\s*,""",
     re.VERBOSE,
 )
 _NEWLINE = re.compile(r"\r\n|\n|\r")
+# Encodings for names in the net: Python's take the square of what they are given, and no source is written in one.
+_FOR_NAMES = frozenset({"idna", "punycode"})
 _LONGEST = 1000  # characters of a line that somebody wrote
 
 
@@ -33,6 +36,8 @@ def decode(data: bytes) -> tuple[str, str]:
         raise Undecodable("it holds null bytes")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        if codecs.lookup(encoding).name in _FOR_NAMES:
+            raise Undecodable(f"its encoding {encoding} is for names in the net, not for source text")
         text = data.decode(encoding)
         exact = text.encode(encoding) == data
     except (SyntaxError, LookupError, ValueError) as error:

@@ -47,8 +47,9 @@ def _item(text: str, rows: list[str], number: int) -> Mention | None:
     sure = requirement(match[2]) if match else None
     if match is None or sure is None:
         return None
-    # Where it is the only one of its list nothing valid would be left.
-    alone = sum(bool(other and len(other[1]) == len(match[1])) for other in _siblings(rows, number)) == 1
+    # Where its list holds nothing else nothing valid would be left.
+    listed = [other for other in _siblings(rows, number) if other and len(other[1]) == len(match[1])]
+    alone = all(requirement(other[2]) is not None for other in listed)
     begin = comments_above(rows, number, WORD)
     cut = None if alone or _goes_on(rows, number, len(match[1])) else whole_lines(text, begin, number)
     return Mention(About.REQUIRES, number, number, sure, cut)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
 
 from ..facts.names import called_name, last_name
 from ..facts.networks import gives_several
@@ -245,7 +244,7 @@ class Called(Seen, ABC):
         if callee not in training_functions(self.ctx) or callee in self._around_model:
             return None
 
-        def run(fresh: Self) -> Env:
+        def run(fresh: Called) -> Env:
             return {GIVEN: fresh._run_now(frame, callee, False, {**inner})}
 
         left = self._apart(callee, frame.depth, inner, run)
@@ -258,7 +257,7 @@ class Called(Seen, ABC):
             return None
         handed = {key: held for key, held in env.items() if key in names or _may_be_of(key, names)}
 
-        def run(fresh: Self) -> Env:
+        def run(fresh: Called) -> Env:
             left = fresh._statement(Frame(False, frame.depth), stmt, {**handed})
             assert left is not None  # it is left by its end
             return left
@@ -266,7 +265,9 @@ class Called(Seen, ABC):
         left = self._apart(stmt, frame.depth, handed, run)
         return None if left is None else {**env, **left}
 
-    def _apart(self, node: ast.AST, depth: int, handed: Env, run: Callable[[Self], Env]) -> Mapping[str, Value] | None:
+    def _apart(
+        self, node: ast.AST, depth: int, handed: Env, run: Callable[[Called], Env]
+    ) -> Mapping[str, Value] | None:
         """What is left of what has to do with no model of the unit and is handed nothing half: it is run once for all
         such units. None where it has to do with one, or leaves something behind that counts."""
         if self.kept.anything or any(held.flat & {HALF, MAYBE} for held in handed.values()):

@@ -41,6 +41,7 @@ def test_items_of_an_environment(old: str, new: str) -> None:
     [
         HEAD + "  - apex\n",  # nothing would be left of the list
         HEAD + "  - pip:\n    - apex\n",
+        HEAD + "  - a\n  - pip:\n    - apex\n    - git+https://github.com/NVIDIA/apex.git\n",
         HEAD + "  - pytorch\n  - apexcharts\n",
         HEAD + "  - pytorch\n  # - apex\n",
         "name: apex\nchannels:\n  - apex\n  - x\ndependencies:\n  - pytorch\n",

@@ -207,7 +207,7 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path) -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)),
     )
     assert run.returncode == 2
-    assert "nothing was written" in run.stderr
+    assert run.stderr == f"apex2native: {root}/b.py: file too large; nothing was written.\n"
     assert (root / "a.py").read_text() == LEGACY
     assert not leftovers(root)
 
@@ -238,8 +238,12 @@ def test_a_full_disk_at_any_other_place(tmp_path: Path, size: int) -> None:
         f"apex2native: {root}/.apex2native-staging.json: file too large; nothing was written.\n"
     )
     run = limited(main + "spool._IN_MEMORY = 1; " + END, root, "--write", "-j", "1", size=min(size, 100))
-    assert run.returncode == 2 and run.stderr.count("\n") == 1
-    assert "file too large" in run.stderr or "no usable temporary directory" in run.stderr
+    assert run.returncode == 2
+    assert re.fullmatch(
+        r"apex2native: temporary files( in \S+)? cannot be written: (file too large|no usable temporary directory .*); "
+        "nothing was written: make room there, or set TMPDIR to a folder with more.\n",
+        run.stderr,
+    )
     assert {path.read_text() for path in root.glob("*.py")} == {LEGACY}
     assert not leftovers(tmp_path)
 
@@ -286,6 +290,24 @@ def test_two_runs_do_not_write_at_once(tmp_path: Path) -> None:
     assert "another run is writing" in run.stderr
     assert (root / "a.py").read_text() == LEGACY
     (root / journal.STAGING).unlink()
+
+
+def test_a_journal_that_comes_in_the_last_moment_is_no_other_runs_to_replace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run may give its list the journal's name just before this one takes the name that is free then."""
+    root = tree(tmp_path, {"a.py": "a\n"})
+    real = Tree.create
+
+    def create(held: Tree, name: str) -> int:
+        tree(root, {journal.JOURNAL: "of the other run"})
+        return real(held, name)
+
+    monkeypatch.setattr(Tree, "create", create)
+    with pytest.raises(UserError, match="or another is writing: run again"):
+        journal.write(root, [[replacement(root / "a.py")]])
+    assert [one.name for one in leftovers(root)] == [journal.JOURNAL]
+    assert (root / journal.JOURNAL).read_text() == "of the other run" and (root / "a.py").read_text() == "a\n"
 
 
 def test_an_edit_after_the_kill_is_never_overwritten(tmp_path: Path) -> None:

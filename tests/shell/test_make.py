@@ -34,7 +34,7 @@ def test_help_is_the_default() -> None:
 
 def test_an_environment_that_is_given_is_used_and_nothing_is_installed() -> None:
     plan = make("-n", "test", "migrate", "compare", "bench", python="/some/python").stdout
-    assert "/some/python -m pytest" in plan and "/some/python -m mypy --strict migrate" in plan
+    assert "/some/python -m pytest" in plan and "/some/python -m mypy --strict --python-version 3.10 migrate" in plan
     assert "pip" not in plan and "venv" not in plan
 
 

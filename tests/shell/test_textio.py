@@ -78,6 +78,24 @@ def test_python_2_is_told_from_broken_syntax(text: str, is_python_2: bool) -> No
     assert looks_like_python_2(caught.value, text) is is_python_2
 
 
+@pytest.mark.parametrize(
+    ("line", "is_python_2"), [("except OSError, error:", True), ("except ValueError, OSError:", False)]
+)
+def test_what_python_3_14_reads_is_not_called_python_2(line: str, is_python_2: bool) -> None:
+    said = SyntaxError("multiple exception types must be parenthesized", ("x.py", 3, 1, line))
+    assert looks_like_python_2(said, f"try:\n    pass\n{line}\n    pass\n") is is_python_2
+
+
+def test_encodings_that_take_the_square_are_not_tried() -> None:
+    """A megabyte in punycode took more than a minute, and no bound ends what comes before the analysis."""
+    lines = "".join(f"x{at} = {at}\n" for at in range(60_000))
+    begun = time.process_time()
+    for name in ("punycode", "Punycode", "idna"):
+        with pytest.raises(Undecodable, match="is for names in the net, not for source text"):
+            decode(f"# coding: {name}\nimport apex\n{lines}a-{'bcdefgh' * 20_000}".encode())
+    assert time.process_time() - begun < 5
+
+
 def test_a_long_line_is_not_looked_at_to_its_end() -> None:
     text = "def a(" * 50_000
     with pytest.raises(SyntaxError) as caught:
