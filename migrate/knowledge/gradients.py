@@ -32,6 +32,8 @@ BACKWARDS = Patterns(
 CLIP = Patterns("*clip*")
 # torch's clips that return the norm that was there before.
 CLIPS_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})
+# The functions of torch.nn.utils that clip gradients, or give their norm.
+TORCH_CLIPS = CLIPS_NORM | frozenset("clip_grad_value_ clip_grads_with_norm_ get_total_norm".split())
 # Functions that give the norm of the gradients of the parameters that they are handed.
 GIVES_NORM = Patterns("*get*grad*norm comp*grad*norm calc*grad*norm grad_norm gradient_norm total_grad_norm")
 # A clip of gradients, by its own name or by what is written in its call.

@@ -77,7 +77,8 @@ def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> 
                     pass
                 case _:
                     continue
-            if opened(v, v.of(owner)) & watched:
+            held = opened(v, v.of(owner))
+            if held & watched or not (held and held <= ctx.initialized.keys()):  # a part of a network has a name, too
                 return True
     return False
 

@@ -174,11 +174,7 @@ class Gradients:
         handed = [*call.args, *(k.value for k in call.keywords)]
         made = [o.key for arg in handed for o in self.v.of(arg) if o.kind == "call" and isinstance(o.key, ast.Call)]
         lists = [n for n in (*handed, *made) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-        return any(
-            bool(self.objects.known(n.func.value))
-            for n in lists
-            if isinstance(n.func, ast.Attribute) and n.func.attr in ("parameters", "named_parameters")
-        )
+        return any(n.func.attr in ("parameters", "named_parameters") for n in lists)  # type: ignore[attr-defined]
 
     def _reading_attribute(self, node: ast.AST) -> bool:
         """Whether a value of a model is called as one made of its gradients is, and no property here makes it."""
