@@ -15,6 +15,7 @@ from ..knowledge.gradients import NO_READER, TORCH_CLIPS
 from .spelled import listed_names, meet
 from .values import Values
 
+_HOMES = frozenset("utils clip_grad".split())  # modules of torch's that have them
 _FUNCTIONS = frozenset("function method class instance seq dict apex".split())  # kinds of what a clip of torch's is not
 
 
@@ -75,10 +76,12 @@ class KeptClips:
         """``getattr(nn.utils, "clip_grad_" + kind)``, ``import_by_name("torch.nn.utils.clip_grad_norm_")``."""
         if any(isinstance(arg, ast.Constant) and _dotted(arg.value) for arg in call.args):
             return True
+        if called_name(call) == "vars" and call.args:
+            return last_name(call.args[0]) in _HOMES
         if called_name(call) != "getattr" or len(call.args) < 2:
             return False
         names = listed_names(self.m, call.args[1])
-        if last_name(call.args[0]) not in ("utils", "clip_grad"):
+        if last_name(call.args[0]) not in _HOMES:
             names = [name for name in names if "clip" in name]
         return any(meet(name, clip) for name in names for clip in TORCH_CLIPS)
 

@@ -6,8 +6,8 @@ from .words import Patterns
 
 # Calls between backward and step that take the model or the optimizer and leave gradients alone.
 NO_READER = Patterns(
-    "zero_grad step train eval state_dict load_state_dict parameters named_parameters no_sync backward cuda to half "
-    "float module forward item detach cpu numpy",
+    "zero_grad step train eval state_dict load_state_dict parameters named_parameters add_param_group no_sync backward "
+    "cuda to half float module forward item detach cpu numpy",
     "print append format len isinstance getattr hasattr setattr id type str list tuple dict enumerate zip iter next "
     "sum",
     "update* log* info debug warning save* adjust* set_*lr* get_*lr* *schedul* *ema* unwrap* synchronize "

@@ -29,6 +29,7 @@ CALLS = {
     "asked for by a pattern": ("getattr(torch.nn.utils, f'clip_grad_{kind}_')(ps, 1.0)", True),
     "asked for by any name": ("bound = getattr(nn.utils, kind)\nbound(ps, 1.0)", True),
     "any name of another module": ("make = getattr(torch.optim, kind)\nmake(ps, 1.0)", False),
+    "an item of the module": ("vars(torch.nn.utils)[kind](ps, 1.0)", True),
     "found by a text": ("bound = locate('torch.nn.utils.clip_grad_norm_')\nbound(ps, 1.0)", True),
     "an option called so": ("parser.add_argument('--clip_grad_norm_')\nkept[kind](ps)", False),
     "an attribute": (KEEPS + "self.bound = kept['norm']\nself.bound(ps)", True),
