@@ -325,13 +325,15 @@ class _Handed:
 def _may_turn_off(ctx: Context, one: _Handed, other: _Handed, attr: str) -> bool:
     """Whether a function hands over one thing, and another one further down, where the first may say yes and the second
     no: ``train(load(first))``, ``train(load(second))``."""
-    if one.on is False or other.on is True:
-        return False
-    if ctx.m.function(one.call) is not ctx.m.function(other.call) or exclusive(ctx, one.call, other.call):
-        return False
+    m = ctx.m
     if ast.dump(one.value) == ast.dump(other.value) or _made_alike(ctx, one.value, other.value, attr):
         return False
-    return _made_anew(ctx, other.value) or ctx.v.of(one.value).isdisjoint(ctx.v.of(other.value))
+    if m.function(one.call) is not m.function(other.call):  # in any order
+        return m.file(one.call) is m.file(other.call) and (one.on is False) is not (other.on is False)
+    if one.on is False or other.on is True or exclusive(ctx, one.call, other.call):
+        return False
+    anew = other.on is False or _made_anew(ctx, other.value)
+    return anew or ctx.v.of(one.value).isdisjoint(ctx.v.of(other.value))
 
 
 def _made_alike(ctx: Context, one: ast.expr, other: ast.expr, attr: str) -> bool:
@@ -349,9 +351,15 @@ def _made_alike(ctx: Context, one: ast.expr, other: ast.expr, attr: str) -> bool
 
 
 def _made_anew(ctx: Context, value: ast.expr) -> bool:
-    """Whether a value is a new object of a class of the program, of which all are one to the values."""
+    """Whether a value is a new object of a class of the program, or of a function of it that makes one: to the values
+    all of these are one."""
     made = _given_once(ctx, value)
-    return isinstance(made, ast.Call) and any(one.kind == "class" for one in ctx.v.of(made.func))
+    if not isinstance(made, ast.Call):
+        return False
+    if any(one.kind == "class" for one in ctx.v.of(made.func)):
+        return True
+    handed = [ctx.v.of(arg) for arg in (*made.args, *(k.value for k in made.keywords))]
+    return bool(ctx.v.callees(made)) and all(ctx.v.of(made).isdisjoint(one) for one in handed)
 
 
 def _given_once(ctx: Context, value: ast.expr) -> ast.expr | None:

@@ -409,7 +409,25 @@ def test_a_switch_that_is_turned_between_two_trainings(calls: str, named: bool) 
     assert any(one.rule == "APX035" for one in findings) is named
 
 
+STAGES = """\
+def search(options):
+    return run(dict(options, lr=0.1))
+
+
+def final(options):
+    return run(dict(options, fp16=False))
+
+
+"""
 ITEMS = """\
+def made(lr=0.1, **more):
+    options = {'lr': lr, 'fp16': True}
+    options.update(more)
+    return options
+
+
+"""
+STUDY = """\
 class Study:
     def __init__(self, options):
         self.options = options
@@ -434,14 +452,20 @@ class Study:
         ("runs = {'a': {'fp16': True}, 'b': {'fp16': False}}\n    run(runs['a'])\n    run(runs['b'])", True),
         ("Study({'fp16': True}).run()\n    Study({'fp16': False}).run()", True),
         ("Study({'fp16': False}).run()\n    Study({'fp16': True}).run()", False),
+        ("search(base)\n    final(base)", True),
         ("run(base)\n    run(base)", False),
+        ("run(made(lr=0.1))\n    run(made(lr=0.2))", False),
+        ("run(made(lr=0.1))\n    run(made(fp16=False))", True),
+        ("run(made(fp16=False))\n    run(made(lr=0.1))", False),
+        ("run(made(**first))\n    run(made(**second))", True),
         ("run(**base)\n    run(**{**base, 'args': {'fp16': False}})", True),
         ("run(**base)\n    run(**base)", False),
     ],
 )
 def test_items_that_say_something_else(calls: str, named: bool) -> None:
     text = TEXT.replace("args, use_amp=True", "args").replace("use_amp", "args['fp16']").replace("CALLS", calls)
-    findings = migrate_module(ITEMS + text.replace("args.data", "DATA"), Settings()).findings
+    above = ITEMS + STAGES * ("search" in calls) + STUDY * ("Study" in calls)
+    findings = migrate_module(above + text.replace("args.data", "DATA"), Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
 
 
