@@ -13,7 +13,7 @@ from ...facts.once import once, once_each
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize
 from ...flow.arguments import default_of
-from ...nodes import walk
+from ...nodes import chain, walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..blocks import exclusive
@@ -188,7 +188,7 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
             return True  # a name of the file: `for USE_AMP in (True, False): run()`
         above = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
         given = [one.value for one in above if isinstance(one, ast.Assign)]
-        asked = attr if name is expr else ".".join(filter(None, (asked_of(ctx, name), attr * _is_path(expr, name))))
+        asked = attr if name is expr else ".".join(filter(None, (asked_of(ctx, name), attr * (name in chain(expr)))))
         if asked:
             given += [value for _, value in set_on(ctx, name, asked)]
         if home is not None and isinstance(home.node, ast.Module):
@@ -205,13 +205,6 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
                 return True
     return False
-
-
-def _is_path(expr: ast.expr, name: ast.Name) -> bool:
-    """Whether an expression is an attribute or an item of what a name holds: ``self.options``."""
-    while isinstance(expr, (ast.Attribute, ast.Subscript)):
-        expr = expr.value
-    return expr is name
 
 
 @once_each
@@ -306,8 +299,9 @@ def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) ->
         written = _written(ctx, call, value, MAX_DEPTH)
         said += written
         if not written:
-            handed.append(_Handed(call, value, flag))
-    if any(_may_turn_off(ctx, one, other, attr or name) for i, one in enumerate(handed) for other in handed[i + 1 :]):
+            handed.append(_Handed(call, value, flag, (ctx.m.function(call), ast.dump(value))))
+    ends = _ends(handed)
+    if any(_may_turn_off(ctx, one, other, attr or name) for i, one in enumerate(ends) for other in ends[i + 1 :]):
         return True
     in_order = len({where for where, _, _ in said}) == 1 and _off_before_on([(at, on) for _, at, on in said])
     return len({on for _, _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
@@ -320,13 +314,21 @@ class _Handed:
     call: ast.AST
     value: ast.expr
     on: bool | None
+    written: tuple[Scope, str]  # the function, and what stands there
+
+
+def _ends(handed: Sequence[_Handed]) -> list[_Handed]:
+    """Of all that one function hands over by the same text the first and the last."""
+    first = {one.written: one for one in reversed(handed)}
+    last = {one.written: one for one in handed}
+    return [one for one in handed if one is first[one.written] or one is last[one.written]]
 
 
 def _may_turn_off(ctx: Context, one: _Handed, other: _Handed, attr: str) -> bool:
     """Whether a function hands over one thing, and another one further down, where the first may say yes and the second
     no: ``train(load(first))``, ``train(load(second))``."""
     m = ctx.m
-    if ast.dump(one.value) == ast.dump(other.value) or _made_alike(ctx, one.value, other.value, attr):
+    if one.written[1] == other.written[1] or _made_alike(ctx, one.value, other.value, attr):
         return False
     if m.function(one.call) is not m.function(other.call):  # in any order
         return m.file(one.call) is m.file(other.call) and (one.on is False) is not (other.on is False)
