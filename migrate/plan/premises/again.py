@@ -434,10 +434,7 @@ def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> b
 def _made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
     """What an attribute of an object is that is made with it: `Config(fp16=True)`, `parse(["--fp16"])`; None where that
     is not written."""
-    given = _given_once(ctx, value)
-    if given is None:
-        return None
-    value = given
+    value = _given_once(ctx, value) or value
     if isinstance(value, ast.Dict):
         pairs = zip(value.keys, value.values, strict=True)
         said = [one for key, one in pairs if isinstance(key, ast.Constant) and key.value == attr]
@@ -454,7 +451,19 @@ def _made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
         if words is not None and all(isinstance(word.value, str) for word in words):
             return any(_is_option(word, attr) for word in words)
     classes = [o.key for o in ctx.v.of(value.func) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
-    for stmt in (stmt for cls in classes for stmt in cls.body if not value.args):
-        if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name) and stmt.target.id == attr:
-            return bool(stmt.value.value) if isinstance(stmt.value, ast.Constant) else None
+    given = next((one for cls in classes if (one := _given_to(ctx, value, cls, attr)) is not None), None)
+    return bool(given.value) if isinstance(given, ast.Constant) else None
+
+
+def _given_to(ctx: Context, call: ast.Call, cls: ast.ClassDef, attr: str) -> ast.expr | None:
+    """What a call hands the constructor of a class by the name of an attribute, or a dataclass by the place of its
+    field; else what stands there as a default."""
+    made = ctx.m.method(cls, "__init__")
+    if made is not None:
+        scope = ctx.m.scope_of[made]
+        return (passed(ctx, call, scope, attr) or default_of(made, attr)) if attr in scope.params else None
+    fields = [(stmt.target, stmt.value) for stmt in cls.body if isinstance(stmt, ast.AnnAssign)]
+    for place, (target, default) in enumerate(fields):
+        if isinstance(target, ast.Name) and target.id == attr:
+            return call.args[place] if place < len(call.args) else default
     return None

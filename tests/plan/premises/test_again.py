@@ -75,6 +75,11 @@ class Config:
         self.__dict__.update(settings)
 
 
+class Options:
+    def __init__(self, name, fp16):
+        self.name, self.fp16, self.data = name, fp16, ()
+
+
 def own_merge(args, **settings):
     for key, value in settings.items():
         setattr(args, key, value)
@@ -112,6 +117,11 @@ def deterministic(args):
         ("a, b = Config(), 1\n    run(a)\n    run(a)", False),
         ("off = Config(fp16=False)\n    run(args)\n    run(off)", True),  # of the first nothing is written
         ("off = Config(fp16=False)\n    run(off)\n    run(args)", False),
+        ("run(Config(True))\n    run(Config(False))", True),
+        ("run(Config(True, 1))\n    run(Config(True, 2))", False),
+        ("run(Options('a', True))\n    run(Options('b', True))", False),
+        ("run(Options('a', True))\n    run(Options('b', False))", True),
+        ("run(Options('a', first))\n    run(Options('b', second))", True),
         ("run(Config(**first))\n    run(Config(**second))", True),
         ("run(load('a.json'))\n    run(load('b.json'))", True),
         ("if args.test:\n        run(load('a.json'))\n    else:\n        run(load('b.json'))", False),
