@@ -132,3 +132,11 @@ def arms(node: ast.If) -> Iterator[Arm]:
             case rest:
                 yield None, rest
                 return
+
+
+def chain(expr: ast.expr) -> Iterator[ast.expr]:
+    """``a.b[c]``, ``a.b`` and ``a``."""
+    yield expr
+    while isinstance(expr, (ast.Attribute, ast.Subscript)):
+        expr = expr.value
+        yield expr

@@ -20,6 +20,7 @@ from ..facts.names import called_name, is_property, last_name
 from ..knowledge.gradients import NO_READER, SCHEDULERS
 from ..nodes import walk
 from .decorated import wrappers
+from .kept_clips import KeptClips
 from .kept_lookers import KeptLookers
 from .managers import generators, handed_on
 from .objects import ELEMENT_KEY, Obj
@@ -69,7 +70,7 @@ class Unnamed:
     def __init__(self, m: Module, v: Values) -> None:
         self.m, self.v = m, v
         texts = [constant.value for constant in m.all(ast.Constant) if isinstance(constant.value, str)]
-        self._named = "grad" in texts
+        self._named = "grad" in texts or "_grad" in texts
         self._callers = _names_of(m, _CALLER)
         self._getters = _names_of(m, _GETTER) | self._callers
         self._formatted = any(".grad" in text and _FIELD.search(text) for text in texts)
@@ -90,6 +91,7 @@ class Unnamed:
         self._ends = [(cls, method) for cls, method in unseen if method.name == "__del__"] + _finalized(m, v, looking)
         self._training: dict[ast.ClassDef, bool] = {}
         self._given = KeptLookers(m, v, self._lookers)
+        self._clips = KeptClips(m, v)
         self._unmade = UnmadeLookers(m, v, self._lookers)
         self._made = _made_properties(m, v, self._lookers)
         around = self.wrappers if looking else {}
@@ -258,12 +260,14 @@ class Unnamed:
         match node:
             case ast.Call():
                 named = self._asks(node) or self._formats(node) or self._runs_text(node)
-                return named or self._given.run_by(node) or self._put_there(node)
+                return named or self._given.run_by(node) or self._clips.run_by(node) or self._put_there(node)
             case ast.MatchClass(kwd_attrs=names):
                 return "grad" in names
             case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in self._made:
                 held = [o.key for o in self.v.of(owner) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
                 return not held or any(cls in self._made[name] for one in held for cls in self.v.order(one))
+            case ast.Attribute(attr="_grad", ctx=ast.Load()) if "_grad" not in self._stored:
+                return True  # torch's own name of it
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
                 return bool(self._lazy) and self._goes_on(node)
             case ast.Yield():
@@ -554,7 +558,7 @@ def _names_of(m: Module, name: str) -> set[str]:
 
 def _names(value: object) -> bool:
     """Whether a text is the name of a gradient, be it one step further: ``attrgetter("weight.grad")``."""
-    return isinstance(value, str) and "grad" in value.split(".")
+    return isinstance(value, str) and not {"grad", "_grad"}.isdisjoint(value.split("."))
 
 
 def _text(node: ast.expr) -> bool:

@@ -6,8 +6,8 @@ from .words import Patterns
 
 # Calls between backward and step that take the model or the optimizer and leave gradients alone.
 NO_READER = Patterns(
-    "zero_grad step train eval state_dict load_state_dict parameters named_parameters no_sync backward cuda to half "
-    "float module forward item detach cpu numpy",
+    "zero_grad step train eval state_dict load_state_dict parameters named_parameters add_param_group no_sync backward "
+    "cuda to half float module forward item detach cpu numpy",
     "print append format len isinstance getattr hasattr setattr id type str list tuple dict enumerate zip iter next "
     "sum",
     "update* log* info debug warning save* adjust* set_*lr* get_*lr* *schedul* *ema* unwrap* synchronize "
@@ -32,6 +32,8 @@ BACKWARDS = Patterns(
 CLIP = Patterns("*clip*")
 # torch's clips that return the norm that was there before.
 CLIPS_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})
+# The functions of torch.nn.utils that clip gradients, or give their norm.
+TORCH_CLIPS = CLIPS_NORM | frozenset("clip_grad_value_ clip_grads_with_norm_ get_total_norm".split())
 # Functions that give the norm of the gradients of the parameters that they are handed.
 GIVES_NORM = Patterns("*get*grad*norm comp*grad*norm calc*grad*norm grad_norm gradient_norm total_grad_norm")
 # A clip of gradients, by its own name or by what is written in its call.

@@ -14,9 +14,10 @@ from ..flow.objects import Obj
 from ..flow.tensors import own_gradient
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
-from ..nodes import header, walk
+from ..nodes import chain, header, walk
 from .by_name import NOTHING, Said, run_by, said_to
 from .degree import gives_norm
+from .ownership import sources
 from .unit import Context, Unit, once_of_unit
 
 
@@ -77,9 +78,14 @@ def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> 
                     pass
                 case _:
                     continue
-            if opened(v, v.of(owner)) & watched:
+            if any(opened(v, v.of(one)) & (watched | _made_from(ctx, watched)) for one in chain(owner)):
                 return True
     return False
+
+
+def _made_from(ctx: Context, watched: frozenset[Obj]) -> frozenset[Obj]:
+    """The networks from whose parameters optimizers are made: parts of those that Apex was handed, it may be."""
+    return frozenset(one for obj in watched for base in sources(ctx, obj) for one in ctx.v.of(base))
 
 
 def _made_of(ctx: Context, obj: Obj, watched: frozenset[Obj]) -> bool:

@@ -240,9 +240,9 @@ def run(args, batches, made):
             optimizer.step()
             optimizer.zero_grad()
 
-def main(one, other, batches, made):
-    run(one, batches, made)
-    run(other, batches, made)
+def main(args, batches, made):
+    run(args, batches, made)
+    run(args, batches, made)
 """
 )
 GROUPS = """\

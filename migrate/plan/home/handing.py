@@ -25,6 +25,7 @@ from .making import Making
 from .others_called import may_run_another
 from .outside import called_outside, without
 from .places import Parameter, Place
+from .signatures import asked_for
 
 
 def _in_a_row(ctx: Context, scaler: Scaler, call: ast.Call, scope: Scope, name: str) -> ast.expr | None:
@@ -176,7 +177,11 @@ class Handing(Making, ABC):
         return Parameter(scope, behind, scaler.name, without(self.ctx, scope, behind or after, cases))
 
     def _tell_outside(self) -> None:
-        """What callers that are not in the tree have to know."""
+        """What callers that are not in the tree have to know, and who asks for the parameters of a function."""
+        for call, parameter in asked_for(self.ctx, self.homes.parameters):
+            named = getattr(parameter.function.node, "name", "")
+            said = f"this lists `{parameter.name}`, which {named}() is handed, too, from now on"
+            self.unit.review(call, "APX020", said)
         for parameter in self.homes.parameters:
             node, outside, name = parameter.function.node, parameter.outside, parameter.name
             cls = self.ctx.m.class_of(parameter.function)

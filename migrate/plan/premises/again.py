@@ -6,13 +6,14 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ...facts.names import is_property, root_name
 from ...facts.once import once, once_each
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize
 from ...flow.arguments import default_of
-from ...nodes import walk
+from ...nodes import chain, walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..blocks import exclusive
@@ -25,7 +26,8 @@ def review_runs_again(ctx: Context, unit: Unit) -> None:
     """Names the calls of ``initialize`` whose condition a loop changes, or callers that say different things."""
     m = ctx.m
     apart = any(isinstance(s, ast.If) for site in unit.scales for s in m.spine(m.statement(site.call))[1:])
-    if unit.scales and not apart:
+    chosen = any(not isinstance(value, ast.Constant) for init in unit.initializes for value in _options(init.call))
+    if unit.scales and not apart and not chosen:
         return  # whatever trains, trains in mixed precision
     for init in unit.initializes:
         for expr in _asked(ctx, init.call):
@@ -162,6 +164,11 @@ def _asked(ctx: Context, call: ast.Call) -> Iterator[ast.expr]:
         for before in block.body[:index]:  # `if not fp16: return model, optimizer`: it goes on without
             if isinstance(before, ast.If) and isinstance(end := before.body[-1], ast.Return) and end.value is not None:
                 yield before.test
+    yield from _options(call)
+
+
+def _options(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of ``initialize`` that may say no."""
     yield from (keyword.value for keyword in call.keywords if keyword.arg in ("enabled", "opt_level"))
 
 
@@ -181,7 +188,7 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
             return True  # a name of the file: `for USE_AMP in (True, False): run()`
         above = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
         given = [one.value for one in above if isinstance(one, ast.Assign)]
-        asked = attr if name is expr else asked_of(ctx, name)
+        asked = attr if name is expr else ".".join(filter(None, (asked_of(ctx, name), attr * (name in chain(expr)))))
         if asked:
             given += [value for _, value in set_on(ctx, name, asked)]
         if home is not None and isinstance(home.node, ast.Module):
@@ -258,6 +265,8 @@ def _says(item: ast.expr, attr: str) -> bool | None:
     match item:
         case ast.Constant(value=value) if value in (False, True):
             return bool(value)
+        case ast.Constant(value="O0" | "O1" | "O2" | "O3" as level):
+            return level != "O0"
         case ast.List(elts=words) | ast.Tuple(elts=words) if attr and all(isinstance(x, ast.Constant) for x in words):
             return any(_is_option(word, attr) for word in words)
         case _:
@@ -270,21 +279,98 @@ def _is_option(word: ast.expr, attr: str) -> bool:
 
 def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) -> bool:
     """Whether the callers of a function hand it different values: constants, objects made with different ones, or what
-    a loop changes."""
+    a loop changes; or, one behind the other, objects of which it is not known that they say the same."""
     said: list[tuple[ast.AST, int, bool]] = []
+    handed: list[_Handed] = []
     calls = ctx.v.calls[function.node]
     for call in sorted([one for one in calls if not ctx.m.idle(one)] or calls, key=ctx.m.start):
-        value = passed(ctx, call, function, name) or default_of(function.node, name)
+        value = passed(ctx, call, function, name)
+        if value is None and isinstance(call, ast.Call):
+            value = next((k.value for k in call.keywords if k.arg is None), None)  # `run(**options)`
+        value = value or default_of(function.node, name)
         if value is None:
             continue
+        flag = None
         if not isinstance(value, ast.Constant):
             if _changes(ctx, value, depth + 1, attr) or _set_between(ctx, function, value, attr):
                 return True
-            if attr and (flag := _made_with(ctx, value, attr)) is not None:
+            if (flag := _made_with(ctx, value, attr or name)) is not None:
                 said.append((ctx.m.function(call).node, ctx.m.start(call), flag))
-        said += _written(ctx, call, value, MAX_DEPTH)
+        written = _written(ctx, call, value, MAX_DEPTH)
+        said += written
+        if not written:
+            handed.append(_Handed(call, value, flag, (ctx.m.function(call), ast.dump(value))))
+    ends = _ends(handed)
+    if any(_may_turn_off(ctx, one, other, attr or name) for i, one in enumerate(ends) for other in ends[i + 1 :]):
+        return True
     in_order = len({where for where, _, _ in said}) == 1 and _off_before_on([(at, on) for _, at, on in said])
     return len({on for _, _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
+
+
+@dataclass(frozen=True, eq=False)
+class _Handed:
+    """What a call hands over, and whether that says yes, where it is written."""
+
+    call: ast.AST
+    value: ast.expr
+    on: bool | None
+    written: tuple[Scope, str]  # the function, and what stands there
+
+
+def _ends(handed: Sequence[_Handed]) -> list[_Handed]:
+    """Of all that one function hands over by the same text the first and the last."""
+    first = {one.written: one for one in reversed(handed)}
+    last = {one.written: one for one in handed}
+    return [one for one in handed if one is first[one.written] or one is last[one.written]]
+
+
+def _may_turn_off(ctx: Context, one: _Handed, other: _Handed, attr: str) -> bool:
+    """Whether a function hands over one thing, and another one further down, where the first may say yes and the second
+    no: ``train(load(first))``, ``train(load(second))``."""
+    m = ctx.m
+    if one.written[1] == other.written[1] or _made_alike(ctx, one.value, other.value, attr):
+        return False
+    if m.function(one.call) is not m.function(other.call):  # in any order
+        return m.file(one.call) is m.file(other.call) and (one.on is False) is not (other.on is False)
+    if one.on is False or other.on is True or exclusive(ctx, one.call, other.call):
+        return False
+    anew = other.on is False or _made_anew(ctx, other.value)
+    return anew or ctx.v.of(one.value).isdisjoint(ctx.v.of(other.value))
+
+
+def _made_alike(ctx: Context, one: ast.expr, other: ast.expr, attr: str) -> bool:
+    """Whether one function makes both, and is told nothing else of what is asked: ``get_config(epochs=2)`` and
+    ``get_config(epochs=3)``."""
+    match _given_once(ctx, one), _given_once(ctx, other):
+        case ast.Call() as first, ast.Call() as second:
+            pass
+        case _:
+            return False
+    same = [ast.dump(part) for part in (first.func, *first.args)] == [ast.dump(x) for x in (second.func, *second.args)]
+    mine, theirs = ({k.arg: ast.dump(k.value) for k in call.keywords} for call in (first, second))
+    told = {name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)}
+    return same and None not in told and told.isdisjoint(attr.split("."))
+
+
+def _made_anew(ctx: Context, value: ast.expr) -> bool:
+    """Whether a value is a new object of a class of the program, or of a function of it that makes one: to the values
+    all of these are one."""
+    made = _given_once(ctx, value)
+    if not isinstance(made, ast.Call):
+        return False
+    if any(one.kind == "class" for one in ctx.v.of(made.func)):
+        return True
+    handed = [ctx.v.of(arg) for arg in (*made.args, *(k.value for k in made.keywords))]
+    return bool(ctx.v.callees(made)) and all(ctx.v.of(made).isdisjoint(one) for one in handed)
+
+
+def _given_once(ctx: Context, value: ast.expr) -> ast.expr | None:
+    """What a name is given, where that is one thing; anything else itself."""
+    if not isinstance(value, ast.Name):
+        return value
+    home = ctx.m.binding_scope(value.id, ctx.m.scope(value))
+    above = [ctx.m.parent[n] for n in ctx.m.stores(value.id, home)] if home is not None else []
+    return above[0].value if len(above) == 1 and isinstance(above[0], ast.Assign) else None
 
 
 def _off_before_on(said: Sequence[tuple[int, bool]]) -> bool:
@@ -348,24 +434,36 @@ def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> b
 def _made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
     """What an attribute of an object is that is made with it: `Config(fp16=True)`, `parse(["--fp16"])`; None where that
     is not written."""
-    m = ctx.m
-    if isinstance(value, ast.Name):
-        home = m.binding_scope(value.id, m.scope(value))
-        above = [m.parent[n] for n in m.stores(value.id, home)] if home is not None else []
-        if len(above) != 1 or not isinstance(above[0], ast.Assign):
-            return None
-        value = above[0].value
+    value = _given_once(ctx, value) or value
+    if isinstance(value, ast.Dict):
+        pairs = zip(value.keys, value.values, strict=True)
+        said = [one for key, one in pairs if isinstance(key, ast.Constant) and key.value == attr]
+        return bool(said[-1].value) if said and isinstance(said[-1], ast.Constant) else None
     if not isinstance(value, ast.Call):
         return None
     for keyword in value.keywords:
         if keyword.arg == attr:
             return bool(keyword.value.value) if isinstance(keyword.value, ast.Constant) else None
+    if any(keyword.arg is None for keyword in value.keywords):
+        return None
     for arg in value.args:
         words = [e for e in arg.elts if isinstance(e, ast.Constant)] if isinstance(arg, ast.List) else None
         if words is not None and all(isinstance(word.value, str) for word in words):
             return any(_is_option(word, attr) for word in words)
     classes = [o.key for o in ctx.v.of(value.func) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
-    for stmt in (stmt for cls in classes for stmt in cls.body if not value.args):
-        if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name) and stmt.target.id == attr:
-            return bool(stmt.value.value) if isinstance(stmt.value, ast.Constant) else None
+    given = next((one for cls in classes if (one := _given_to(ctx, value, cls, attr)) is not None), None)
+    return bool(given.value) if isinstance(given, ast.Constant) else None
+
+
+def _given_to(ctx: Context, call: ast.Call, cls: ast.ClassDef, attr: str) -> ast.expr | None:
+    """What a call hands the constructor of a class by the name of an attribute, or a dataclass by the place of its
+    field; else what stands there as a default."""
+    made = ctx.m.method(cls, "__init__")
+    if made is not None:
+        scope = ctx.m.scope_of[made]
+        return (passed(ctx, call, scope, attr) or default_of(made, attr)) if attr in scope.params else None
+    fields = [(stmt.target, stmt.value) for stmt in cls.body if isinstance(stmt, ast.AnnAssign)]
+    for place, (target, default) in enumerate(fields):
+        if isinstance(target, ast.Name) and target.id == attr:
+            return call.args[place] if place < len(call.args) else default
     return None

@@ -560,6 +560,7 @@ class Planner:
                 break
             if self.slices.reads(later) & tainted:
                 if compute.forwards(later) and i > last + 1:
+                    self._losses_from(block, i, tainted)  # of both: a flipped image's results are added
                     break  # it gets a region of its own
                 worked = self.worked.makes_loss if self.worked.model_alone else self.worked.float_work
                 if compute.forwards(later) or worked(later, tainted):

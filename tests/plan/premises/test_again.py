@@ -75,6 +75,11 @@ class Config:
         self.__dict__.update(settings)
 
 
+class Options:
+    def __init__(self, name, fp16):
+        self.name, self.fp16, self.data = name, fp16, ()
+
+
 def own_merge(args, **settings):
     for key, value in settings.items():
         setattr(args, key, value)
@@ -110,7 +115,21 @@ def deterministic(args):
         ("run(parse(['--fp16']))\n    run(parse(['--lr', '0.1']))", True),
         ("run(parse(['--fp16']))\n    run(parse(['--fp16', '--lr', '0.1']))", False),
         ("a, b = Config(), 1\n    run(a)\n    run(a)", False),
-        ("off = Config(fp16=False)\n    run(args)\n    run(off)", False),  # of the first nothing is written
+        ("off = Config(fp16=False)\n    run(args)\n    run(off)", True),  # of the first nothing is written
+        ("off = Config(fp16=False)\n    run(off)\n    run(args)", False),
+        ("run(Config(True))\n    run(Config(False))", True),
+        ("run(Config(True, 1))\n    run(Config(True, 2))", False),
+        ("run(Options('a', True))\n    run(Options('b', True))", False),
+        ("run(Options('a', True))\n    run(Options('b', False))", True),
+        ("run(Options('a', first))\n    run(Options('b', second))", True),
+        ("run(Config(**first))\n    run(Config(**second))", True),
+        ("run(load('a.json'))\n    run(load('b.json'))", True),
+        ("if args.test:\n        run(load('a.json'))\n    else:\n        run(load('b.json'))", False),
+        ("one = Config()\n    two = deepcopy(one)\n    two.fp16 = False\n    run(one)\n    run(two)", True),
+        ("run(load(lr=0.1))\n    run(load(lr=0.2))", False),
+        ("run(load(fp16=first))\n    run(load(fp16=second))", True),
+        ("one = load(lr=0.1)\n    two = load(lr=0.2)\n    run(one)\n    run(two)", False),
+        ("run(args)\n    run(args._replace(fp16=False))", True),
         ("on, off = 0, 1\n    off = Config(fp16=False)\n    run(Config())\n    run(off)", False),
         ("on = Config()\n    off = Config(fp16=False)\n    run(on)\n    run(off)", True),
         ("run(args)\n    args.fp16 = False\n    run(args)", True),
@@ -397,4 +416,110 @@ def test_a_switch_of_the_file_that_a_function_sets(asked: str, calls: str, named
 def test_a_switch_that_is_turned_between_two_trainings(calls: str, named: bool) -> None:
     text = SWITCHED.replace("    SET\n", "").replace("ASKED", "State.amp").replace("CALLS", calls)
     findings = migrate_module(text, Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
+
+
+STAGES = """\
+def search(options):
+    return run(dict(options, lr=0.1))
+
+
+def final(options):
+    return run(dict(options, fp16=False))
+
+
+"""
+ITEMS = """\
+def made(lr=0.1, **more):
+    options = {'lr': lr, 'fp16': True}
+    options.update(more)
+    return options
+
+
+"""
+STUDY = """\
+class Study:
+    def __init__(self, options):
+        self.options = options
+
+    def run(self):
+        run(self.options)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ("run({'fp16': True})\n    run({'fp16': False})", True),
+        ("run({'fp16': False})\n    run({'fp16': True})", False),
+        ("run({'fp16': True})\n    run({'fp16': True, 'lr': 0.1})", False),
+        ("run({'fp16': True})\n    run({**base, 'fp16': False})", True),
+        ("run(base)\n    run(base | {'fp16': False})", True),
+        ("two = dict(base)\n    two['fp16'] = False\n    run(base)\n    run(two)", True),
+        ("run(json.loads(first))\n    run(json.loads(second))", True),
+        ("runs = {'a': {'fp16': True}, 'b': {'fp16': False}}\n    run(runs['a'])\n    run(runs['b'])", True),
+        ("Study({'fp16': True}).run()\n    Study({'fp16': False}).run()", True),
+        ("Study({'fp16': False}).run()\n    Study({'fp16': True}).run()", False),
+        ("search(base)\n    final(base)", True),
+        ("run(base)\n    run(base)", False),
+        ("run(made(lr=0.1))\n    run(made(lr=0.2))", False),
+        ("run(made(lr=0.1))\n    run(made(fp16=False))", True),
+        ("run(made(fp16=False))\n    run(made(lr=0.1))", False),
+        ("run(made(**first))\n    run(made(**second))", True),
+        ("run(**base)\n    run(**{**base, 'args': {'fp16': False}})", True),
+        ("run(**base)\n    run(**base)", False),
+    ],
+)
+def test_items_that_say_something_else(calls: str, named: bool) -> None:
+    text = TEXT.replace("args, use_amp=True", "args").replace("use_amp", "args['fp16']").replace("CALLS", calls)
+    above = ITEMS + STAGES * ("search" in calls) + STUDY * ("Study" in calls)
+    findings = migrate_module(above + text.replace("args.data", "DATA"), Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
+
+
+LEVEL = """\
+import torch
+from apex import amp
+
+
+def run(level="O1", on=True):
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level=level, enabled=on)
+    for x in DATA:
+        loss = model(x).sum()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def main(args):
+    CALLS
+
+
+main(parse())
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ("run(args.level)", False),
+        ("run()\n    run(on=False)", True),
+        ("run(on=False)\n    run()", False),
+        ("run('O1')\n    run('O0')", True),
+        ("run('O0')\n    run('O1')", False),
+        ("run('O1')\n    run('O1')", False),
+        ("for level in ('O1', 'O0'):\n        run(level)", True),
+        ("for level in ('O0', 'O1'):\n        run(level)", False),
+        ("run(args.level)\n    run(args.level)", False),
+        ("for fold in range(5):\n        run(args.level)", False),
+    ],
+)
+def test_an_option_that_says_no(calls: str, named: bool) -> None:
+    """The losses are scaled under no condition then."""
+    findings = migrate_module(LEVEL.replace("CALLS", calls), Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named

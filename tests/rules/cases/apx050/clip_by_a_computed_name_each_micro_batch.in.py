@@ -1,0 +1,17 @@
+# expect: manual gradients are read or changed here while they are still scaled
+import torch
+from apex import amp
+from options import args
+
+model = build().cuda()
+parameters = list(model.parameters())
+optimizer = torch.optim.SGD(parameters, lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y) / 2
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    getattr(torch.nn.utils, "clip_grad_%s_" % args.mode)(parameters, 1.0)
+    if (i + 1) % 2 == 0:
+        optimizer.step()
+        optimizer.zero_grad()

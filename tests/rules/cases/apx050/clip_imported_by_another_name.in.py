@@ -1,0 +1,15 @@
+import torch
+from apex import amp
+from torch.nn.utils import clip_grad_norm_ as limit
+
+model = build().cuda()
+parameters = list(model.parameters())
+optimizer = torch.optim.SGD(parameters, lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    limit(parameters, 1.0)
+    optimizer.step()

@@ -1,0 +1,18 @@
+import torch
+from torch.nn import utils
+
+LIMITS = {"norm": utils.clip_grad_norm_, "value": utils.clip_grad_value_}
+
+model = build().cuda()
+parameters = list(model.parameters())
+optimizer = torch.optim.SGD(parameters, lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    LIMITS[args.mode](parameters, 1.0)
+    scaler.step(optimizer)
+    scaler.update()
