@@ -72,14 +72,14 @@ class Owners:
         return isinstance(expr, ast.Attribute) and isinstance(above, ast.Call) and above.func is expr
 
     def behind(self, call: ast.Call, enough: Callable[[ast.AST], bool] = lambda _: False) -> Iterator[ast.AST]:
-        """All that the arguments of a call are made of, through names of its function; not what an attribute or item is
-        one of that is ``enough``."""
+        """All that the arguments of a call are made of, through names of its function; not what an attribute, an item
+        or a result is one of that is ``enough``."""
         todo: list[ast.AST] = [*call.args, *(k.value for k in call.keywords)]
         met: set[str] = set()
         while todo:
             node = todo.pop()
             yield node
-            if isinstance(node, (ast.Attribute, ast.Subscript)) and enough(node):
+            if isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)) and enough(node):
                 continue
             todo += children(node)
             if isinstance(node, ast.Name) and node.id not in met:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ..facts.names import last_name
 from ..facts.sites import opened
+from ..flow.arguments import argument
 from ..flow.objects import Obj
 from ..knowledge.models import COPIES, NOT_RUN_BY_METHOD
 from ..nodes import walk
@@ -16,6 +17,7 @@ from .program.program import Program
 from .state import Key
 
 _LISTED = ("parameters", "named_parameters")
+_GIVES_PARTS = ("children", "named_children", "modules", "named_modules", "get_submodule")
 _NONE_MADE = frozenset({"apex", "function", "method", "class", "module", "param"})  # kinds of objects
 
 
@@ -49,7 +51,7 @@ class Within:
     def run(self, func: ast.expr) -> frozenset[Key]:
         """The networks that a call runs: what it calls, or whose method that is, where nothing more is known of it. A
         list of parameters is as good as a call: a penalty is made of them."""
-        if found := self.meant(func, self.networks):
+        if found := self.meant(func, self.networks) or self._given(func):
             return found
         if not isinstance(func, ast.Attribute) or self.v.callees(self.m.parent[func]):  # type: ignore[arg-type]
             return frozenset()
@@ -61,7 +63,18 @@ class Within:
         """The networks that an expression may be; of one that a wrapper has that one."""
         found = self.meant(expr, self.networks)
         wrapped = not found and isinstance(expr, ast.Attribute) and expr.attr == "module"
-        return self.of(expr.value) if wrapped else found  # type: ignore[attr-defined]
+        return self.of(expr.value) if wrapped else found or self._given(expr)  # type: ignore[attr-defined]
+
+    def _given(self, expr: ast.AST) -> frozenset[Key]:
+        """The networks of which an expression may be a part that they give, whichever: ``g, d = model.children()``."""
+        found: set[Key] = set()
+        for obj in opened(self.v, self.v.of(expr)):
+            while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
+                obj = obj.key[0]
+            match obj.key:
+                case ast.Call(func=ast.Attribute(value=whole, attr=attr)) if attr in _GIVES_PARTS:
+                    found |= self.naming.keys(whole) & self.networks
+        return frozenset(found)
 
     def meant(self, expr: ast.AST, networks: frozenset[Key]) -> frozenset[Key]:
         """Those of some networks that an expression may be. Where several go through one `initialize`, it may be any of
@@ -94,12 +107,24 @@ class Within:
         if obj.kind in _NONE_MADE and obj.kind != "param":
             return []
         held = [o for name in self.v.attributes(obj) for o in opened(self.v, self.v.field(obj, name))]
+        held += self._added.get(obj, [])
         call = obj.key
         if obj.kind == "call" and isinstance(call, ast.Call) and last_name(call.func)[:1].isupper():
             if not COPIES.fit(last_name(call.func)):
                 handed = [n for a in (*call.args, *(k.value for k in call.keywords)) for n in walk(a)]
                 held += [o for n in handed for o in opened(self.v, self.v.of(n)) if self._network(o)]
         return held
+
+    @cached_property
+    def _added(self) -> dict[Obj, list[Obj]]:
+        """The networks that are added to others by a method: ``model.add_module("head", head)``."""
+        found: dict[Obj, list[Obj]] = {}
+        for call in (*self.m.calls("add_module"), *self.m.calls("register_module")):
+            part = argument(call, 1, "module")
+            if isinstance(call.func, ast.Attribute) and part is not None:
+                for obj in self.v.of(call.func.value):
+                    found.setdefault(obj, []).extend(opened(self.v, self.v.of(part)))
+        return found
 
     def _network(self, obj: Obj) -> bool:
         if obj.kind in _NONE_MADE:

@@ -71,6 +71,10 @@ HANDED = "g, d = Net(), Critic(); model = Whole(g, d)"
 LISTED = "g, d = Net(), Critic(); model = nn.ModuleList([g, d])"
 TABLE = "model = nn.ModuleDict({'g': Net(), 'd': Critic()})"
 SEQUENCE = "g, d = Net(), Critic(); model = nn.Sequential(g, d)"
+ADDED = "g, d = Net(), Critic(); model = nn.Module(); model.add_module('g', g); model.add_module('d', d)"
+GROWN = "g, d = Net(), Critic(); model = nn.ModuleList(); model.append(g); model.append(d)"
+GIVEN = "model = Whole(); g, d = model.children()"
+ASKED = ("getattr(model, 'g')", "getattr(model, 'd')")
 ATTRIBUTES, NAMES, ITEMS = ("model.g", "model.d"), ("g", "d"), ("model['g']", "model['d']")
 OWN = "F.softplus(OF_D(OF_G(z)CUT)).mean() + F.softplus(-OF_D(x)).mean()"
 METHOD = "model.loss_d(z, x)"
@@ -86,6 +90,9 @@ METHOD = "model.loss_d(z, x)"
         (LISTED, NAMES, OWN, False),
         (TABLE, ITEMS, OWN, False),
         (SEQUENCE, NAMES, OWN, False),
+        (ADDED, NAMES, OWN, False),
+        (GROWN, NAMES, OWN, False),
+        (WHOLE, ASKED, OWN, False),
         (WHOLE, ATTRIBUTES, METHOD, True),
         (WHOLE, ATTRIBUTES, OWN, True),
         (WHOLE, ATTRIBUTES, "F.softplus(model(z)).mean()", True),
@@ -97,6 +104,10 @@ METHOD = "model.loss_d(z, x)"
         (LISTED, NAMES, OWN, True),
         (TABLE, ITEMS, OWN, True),
         (SEQUENCE, NAMES, "F.softplus(model(z)).mean()", True),
+        (ADDED, NAMES, OWN, True),
+        (GROWN, NAMES, OWN, True),
+        (GIVEN, NAMES, OWN, True),
+        (WHOLE, ASKED, OWN, True),
         (HANDED, ("model", "d"), "d(x).mean()", True),  # one optimizer has all
     ],
 )
