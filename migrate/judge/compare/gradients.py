@@ -151,8 +151,10 @@ class Gradients:
     def clear(self, pair: Pair, old: Event, new: Event) -> None:
         for state, event in ((pair.old, old), (pair.new, new)):
             optimizers, to_none = event.about if event.kind == "zero" else (event.about, True)
-            each = map(_beside, optimizers) if self.rows.clears_each(old.node) else ()
-            state.clear(optimizers.union(each), to_none)
+            state.clear(optimizers, to_none)
+            for one in map(_beside, optimizers) if self.rows.clears_each(old.node) else ():
+                if one in state.grads:
+                    state.grads.drop(one)
 
     def step(self, pair: Pair, old: Event, new: Event) -> None:
         """A step: taken with the same gradients, or left out in both."""
