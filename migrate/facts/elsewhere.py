@@ -29,6 +29,7 @@ from .looks_into import added_to, adds_input, looked_into
 from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
 from .sets_off import sets_off
+from .shown_types import types_shown
 from .sober import joined, sober
 from .swallowing import swallows
 from .taken import taken_by_name
@@ -117,6 +118,7 @@ class Elsewhere:
     nothing where O1's casts would have reached it. ``swallowing`` are functions that keep to themselves what their
     block raises, or a function that they were handed, and classes whose objects do so at the end of a block.
     ``looking`` are functions and methods that look into what they are handed, or put it by where another method does,
+    ``typing`` those that show the type of what they are handed,
     ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
     of torch that files took by name, ``setting_off`` which settings functions and methods switch off of what they are
     handed."""
@@ -139,6 +141,7 @@ class Elsewhere:
     sober: Mapping[str, bool] = field(default_factory=dict)
     swallowing: frozenset[str] = frozenset()
     looking: Mapping[str, Handed] = field(default_factory=dict)
+    typing: Mapping[str, Handed] = field(default_factory=dict)
     adding_input: frozenset[str] = frozenset()
     by_name: frozenset[str] = frozenset()
     setting_off: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -166,6 +169,7 @@ class Elsewhere:
             joined(self.sober, other.sober),
             self.swallowing | other.swallowing,
             {**self.looking, **other.looking},
+            {**self.typing, **other.typing},
             self.adding_input | other.adding_input,
             self.by_name | other.by_name,
             {**self.setting_off, **other.setting_off},
@@ -186,10 +190,10 @@ class _Function:
     ``puts_by`` which attribute of its object gets which parameter, ``reads`` are the attributes that it names;
     ``powers`` one with powers in it, ``swallows`` one that keeps exceptions to itself, ``many`` is one that gives back
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
-    asks for their state; ``looks`` are the names that it looks into, ``adds`` the parameters that it adds to in place,
-    ``adds_input`` one that adds a parameter in place to something else; ``sets_off`` the settings that it switches
-    off; ``within`` are the functions that stand in it and that it gives back: a callback; ``filled`` is what items,
-    defaults and the names of its file are given."""
+    asks for their state; ``looks`` are the names that it looks into, ``types`` those whose type it shows, ``adds`` the
+    parameters that it adds to in place, ``adds_input`` one that adds a parameter in place to something else;
+    ``sets_off`` the settings that it switches off; ``within`` are the functions that stand in it and that it gives
+    back: a callback; ``filled`` is what items, defaults and the names of its file are given."""
 
     name: str
     parameters: tuple[str, ...]
@@ -215,6 +219,7 @@ class _Function:
     puts_by: frozenset[tuple[str, str]]
     reads: frozenset[str]
     looks: frozenset[str]
+    types: frozenset[str]
     adds: frozenset[str]
     adds_input: bool
     sets_off: frozenset[str]
@@ -377,6 +382,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
             + [cls.name for cls in classes if "__exit__" in cls.methods and cls.methods["__exit__"].swallows]
         ),
         looking,
+        _handed(parts, lambda one: one.types),
         frozenset(cls.name for cls in classes if "forward" in cls.methods and cls.methods["forward"].adds_input),
         by_name,
         {name: one.sets_off for name, one in parts.items() if one.sets_off},
@@ -547,6 +553,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             puts_by=puts_by(body, names),
             reads=own_attributes(body),
             looks=looked_into(body),
+            types=types_shown(body),
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),
             sets_off=sets_off(body, names),

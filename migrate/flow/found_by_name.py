@@ -10,6 +10,7 @@ from functools import cached_property
 from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
+from ..facts.usual_names import dotted
 from ..nodes import positional_parameters
 from .arguments import fits
 from .attributes import Attributes
@@ -75,22 +76,38 @@ class FoundByName(Attributes):
                 continue
             found: Var = ("text", node, text)
             self._found(home, [name.strip()], found, node.func)
-            names = given[:-1].split(",")
-            self._each(found, lambda o, names=names: self._made_by_text(o, names, var, node))  # type: ignore[misc]
+            self._each(found, lambda o, given=given[:-1]: self._made_by_text(o, given, var, node))  # type: ignore[misc]
 
-    def _made_by_text(self, obj: Obj, names: list[str], var: Var, node: ast.Call) -> None:
-        """An object of a class, whose constructor is handed what these names hold where the text runs."""
+    def _made_by_text(self, obj: Obj, given: str, var: Var, node: ast.Call) -> None:
+        """An object of a class, whose constructor is handed what names and attributes hold where the text runs. What is
+        made of them may be any of them: ``eval("Check(wrapped(task.net))")``."""
         if obj.kind != "class" or not isinstance(obj.key, ast.ClassDef):
             return
         self._add(var, Obj("instance", obj.key, obj.key.name))
+        handed = _arguments(given)
         for init in self._methods(obj.key, "__init__"):
             parameters = positional_parameters(init)[1:]  # type: ignore[arg-type]
-            for number, one in enumerate(names):
-                key, _, held = one.rpartition("=")
-                name = key.strip() or (parameters[number] if number < len(parameters) else "")
-                home = self.m.binding_scope(held.strip(), self.m.scope(node))
-                if home is not None and name in self.m.scope_of[init].params:
-                    self._flow(self._name(held.strip(), home), ("n", self.m.scope_of[init], name))
+            for number, (key, value) in enumerate(handed):
+                name = key or (parameters[number] if number < len(parameters) else "")
+                every = [name] if name in self.m.scope_of[init].params else parameters
+                for one in _chains(value):
+                    if (held := self._chain(one, node)) is not None:
+                        for to in every:
+                            self._flow(held, ("n", self.m.scope_of[init], to))
+
+    def _chain(self, written: str, node: ast.Call) -> Var | None:
+        """What a name holds where a text runs, or an attribute of it: ``task.net``."""
+        first, *rest = written.split(".")
+        home = self.m.binding_scope(first, self.m.scope(node))
+        if home is None:
+            return None
+        held, said = self._name(first, home), first
+        for attr in rest:
+            said = f"{said}.{attr}"
+            inner: Var = ("text", node, said)
+            self._attribute(held, attr, inner)
+            held = inner
+        return held
 
     def _located(self, texts: list[str], var: Var, node: ast.Call) -> None:
         """What a text names with its module: ``locate("checks.SumCheck")``; by one that is not written, any of the
@@ -203,6 +220,30 @@ class FoundByName(Attributes):
             if isinstance(stmt, (ast.ClassDef, *_FUNCTIONS))
         )
         return [*found]
+
+
+def _arguments(given: str) -> list[tuple[str, ast.expr]]:
+    """What a text hands over, with the names of parameters where it says them; nothing where it is no Python."""
+    try:
+        call = ast.parse(f"f({given})", mode="eval").body
+    except (SyntaxError, ValueError):
+        return []
+    assert isinstance(call, ast.Call)
+    return [*(("", one) for one in call.args), *((k.arg or "", k.value) for k in call.keywords)]
+
+
+def _chains(value: ast.expr) -> list[str]:
+    """The names in an expression, each with the attributes that are asked of it: ``task.net``."""
+    found: list[str] = []
+    todo: list[ast.AST] = [value]
+    while todo:
+        at = todo.pop()
+        name = dotted(at)
+        if name:
+            found.append(name)
+        else:
+            todo += ast.iter_child_nodes(at)
+    return found
 
 
 def _is_members(node: ast.Call) -> bool:

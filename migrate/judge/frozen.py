@@ -16,6 +16,7 @@ from ..flow.arguments import argument, default_of
 from ..nodes import positional_parameters, walk
 from .program.program import Program
 from .state import Key
+from .within import Within
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -32,8 +33,9 @@ class _Change:
 class Frozen:
     """Answers about the calls of one program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, within: Within) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
+        self.within = within
         self._changes: dict[ast.AST, list[_Change]] = {}
 
     def at(self, call: ast.Call, models: frozenset[Key]) -> frozenset[Key]:
@@ -48,7 +50,7 @@ class Frozen:
     def _is_frozen(self, call: ast.Call, model: Key, changes: list[_Change]) -> bool:
         m, at = self.m, self.m.start(call)
         blocks = [m.block(stmt) for stmt in m.spine(call)]
-        mine = [c for c in changes if c.models is None or model in c.models]
+        mine = [c for c in changes if self._concerns(c, model)]
         for one in mine:
             if not one.freezes or m.start(one.stmt) > at or not any(m.block(one.stmt) is block for block in blocks):
                 continue
@@ -57,6 +59,14 @@ class Frozen:
             if not between and not any(m.inside(c.stmt, loop) for c in mine if not c.freezes for loop in loops):
                 return True
         return False
+
+    def _concerns(self, change: _Change, model: Key) -> bool:
+        """Whether a change is one of a model: of a network that it is a part of, too, or one that trains a part."""
+        if change.models is None or model in change.models:
+            return True
+        if any(model in self.within.parts(one) for one in change.models):
+            return True
+        return not change.freezes and not change.models.isdisjoint(self.within.parts(model))
 
     # ------------------------------------------------------------ what sets it
 
@@ -151,7 +161,7 @@ class Frozen:
         return over
 
     def _models(self, expr: ast.AST) -> frozenset[Key]:
-        return self.naming.keys(expr) & self.program.objects.models
+        return self.within.of(expr)
 
     def _all_of(self, net: ast.expr) -> bool:
         """Whether an expression is one model, or goes through several in a loop over a list of them."""

@@ -72,7 +72,7 @@ def _whole(owners: Owners, source: ast.expr) -> ast.expr | None:
             case ast.Call(func=ast.Name(id="list" | "tuple" | "reversed"), args=[inner]):
                 source = inner
             case ast.Name():
-                values = owners.values_of(source)
+                values = owners.computed.values_of(source)
                 if len(values) != 1:
                     return None
                 source = values[0]

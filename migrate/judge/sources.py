@@ -89,7 +89,7 @@ class Sources:
                         found.append(owner)
                     case ast.Name(id=name, ctx=ast.Load()) if name not in met:
                         met.add(name)
-                        values = self.owners.values_of(node)
+                        values = self.owners.computed.values_of(node)
                         todo += [v for v in values if self.program.marks.kind.get(v) != "initialize"]
                     case _:
                         pass

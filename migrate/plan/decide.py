@@ -32,9 +32,11 @@ from .precision import hazards
 from .precision.added import review_added
 from .precision.by_name import tell_taken
 from .precision.filled import review_filled
+from .precision.instantiated import review_instantiated
 from .precision.own_input import review_own_input
 from .precision.policy import tell_policy
 from .precision.products import review_products
+from .precision.shown_types import review_shown_types
 from .precision.stored import review_stored
 from .precision.threads import review_threads
 from .precision.traced import review_traced
@@ -169,6 +171,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     review_runs_again(ctx, unit)
     review_kept_copies(ctx, unit, planner.scan, map(Region.stmts, planner.regions))
     review_traced(ctx, unit, planner)
+    review_instantiated(ctx, unit, planner)
     review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled, idle=idle)
     if unit.apart:
@@ -194,6 +197,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_filled(ctx, unit, coverage)
         review_added(ctx, unit, coverage)
         review_own_input(ctx, unit)
+        review_shown_types(ctx, unit)
     return plan
 
 

@@ -17,6 +17,7 @@ from ..flow.values import Values
 from ..nodes import walk
 from .class_levels import class_levels
 from .conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
+from .presets import listed_options
 
 INITIAL_SCALE = 2.0**16
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.JoinedStr)  # need no parentheses
@@ -112,6 +113,16 @@ _TRAINED_AT_O2 = (
     "O2 kept float16 weights with float32 masters and cast the model's input to float16 and its output to "
     "float32; autocast keeps float32 weights, casts per operation, and outputs may be float16"
 )
+# Options of which these values change nothing.
+_AS_BY_DEFAULT: dict[str, tuple[object, ...]] = {
+    "enabled": (True,),
+    "loss_scale": ("dynamic", None),
+    "num_losses": (1,),
+    "cast_model_outputs": (None,),
+    "cast_model_type": (None,),
+    "keep_batchnorm_fp32": (None,),
+    "master_weights": (None,),
+}
 _CHANGES = {
     "O0": "",
     "O1": "",
@@ -142,7 +153,7 @@ def _level(
 ) -> set[str]:
     """Adds the level's condition, and returns the levels that may be meant ("?" where any may)."""
     if level is None:
-        return {"O1"} if init.splat is None else {"?"}
+        return {"O1"} if init.splat is None else (_plain_levels(m, init.splat) or {"?"})
     literal = levels_of(m, level)
     if literal is None:
         held = known(level) or frozenset()
@@ -331,11 +342,35 @@ def _argparse_levels(m: Module, attr: str, asked: frozenset[str]) -> set[str] | 
     return found if known or found else None
 
 
+def _plain_levels(m: Module, splat: ast.expr) -> set[str] | None:
+    """The levels among options that a table of the file gives, where these are O0 and O1 alone and nothing else in
+    there matters: what Apex does without them, or what it prints."""
+    rows = listed_options(m, splat)
+    found: set[str] = set()
+    for row in rows or ():
+        for name, value in row.items():
+            constant = value.value if isinstance(value, ast.Constant) else ...
+            if name == "opt_level" and constant in ("O0", "O1"):
+                continue
+            if name != "verbosity" and (name not in _AS_BY_DEFAULT or constant not in _AS_BY_DEFAULT[name]):
+                return None
+        level, scale = row.get("opt_level"), row.get("loss_scale")
+        said = str(level.value) if isinstance(level, ast.Constant) else ""
+        if scale is not None and said != "O1" and not _is_none(scale):
+            return None  # with a dynamic one Apex scaled at O0 as well
+        found.add(said or "O1")
+    return found or None
+
+
 def _splat(m: Module, out: Options, splat: ast.expr, level: ast.expr | None) -> None:
     text = m.src(splat)
+    plain = level is None and _plain_levels(m, splat) is not None
     if level is None:
-        out.enabled.append((splat, Term(f'{text}.get("enabled", True)')))
+        if not plain:
+            out.enabled.append((splat, Term(f'{text}.get("enabled", True)')))
         out.enabled.append((splat, Term(f'{text}.get("opt_level", "O1") != "O0"', 3, boolean=True)))
+    if plain:
+        return
     out.reviews.append(
         f"**{text}: of these options only enabled and opt_level are still read; a static loss scale, bounds of the "
         "scale or casts in there no longer act"

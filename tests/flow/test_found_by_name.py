@@ -84,6 +84,26 @@ def test_a_constructor_is_handed_what_a_text_says(text: str) -> None:
     assert (said(v.of(x)), said(v.of(y))) == ("B(), x", "A(), y")
 
 
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("C(box.net)", True),
+        ("C(x=box.net)", True),
+        ("C(wrapped(box.net).eval())", True),
+        ("C([box.net])", True),
+        ("C(*[box.net])", True),
+        ("C(**{1: box.net})", True),
+        ("C(box.net", False),
+        ("C(1)", False),
+    ],
+)
+def test_what_a_text_hands_over_may_be_an_attribute_or_made_of_one(text: str, held: bool) -> None:
+    made = f"class Box:\n    def __init__(self):\n        self.net = N()\nbox = Box()\nmade = eval('{text}')\n"
+    m = Module("class C:\n    def __init__(self, x=None):\n        ask(x)\n" + made)
+    (asks,) = asked(m)
+    assert ("N()" in said(Values(m).of(asks)).split(", ")) is held
+
+
 LOSSES = "class Focal:\n    pass\n"
 
 

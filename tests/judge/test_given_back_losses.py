@@ -58,6 +58,11 @@ ROW = "def row(g, d, z, x):\n    parts = [d(x).mean() + d(g(z)CUT).mean(), -g(z)
         (ROW.replace("CUT", ""), "loss_d, loss_g = row(G, D, z, x)", True),
         (AGAIN, "loss_d, loss_g = again(D, x), again(G, z)", False),
         ("", "loss_d, loss_g = Losses(D).of(x), Losses(G).of(z)", False),
+        ("", "of_d, of_g = Losses(D), Losses(net=G); loss_d, loss_g = of_d.of(x), of_g.of(z)", False),
+        ("", "loss_d, loss_g = Losses(D).of(G(z)), Losses(G).of(z)", True),
+        ("", "of_d, of_g = Losses(D), Losses(G); loss_d, loss_g = of_d.of(x) + of_g.of(z), of_g.of(z)", True),
+        ("", "of_d, of_g = Losses(D), Losses(G); of_d.net = G; loss_d, loss_g = of_d.of(z), of_g.of(z)", True),
+        ("", "either = Losses(D if len(x) else G); loss_d, loss_g = either.of(x), Losses(G).of(z)", True),
     ],
 )
 def test_what_a_loss_of_a_function_reaches(helper: str, call: str, reaches: bool) -> None:

@@ -6,6 +6,7 @@ import ast
 
 from .. import machines
 from ..program.syntax import shows
+from ..rows import Rows
 from ..run.event import Event
 from ..state import CastsBlock, Crash, Key, ScaledBlock, State, in_order
 from .pair import Both, Differs, Pair
@@ -17,6 +18,7 @@ class Gradients:
 
     def __init__(self, both: Both, teller: Teller) -> None:
         self.both, self.old, self.teller = both, both.old, teller
+        self.rows = Rows(both.old.owners)
         self._put: dict[int, ast.AST] = {}  # where gradients were put, by place
 
     def backward(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
@@ -32,6 +34,7 @@ class Gradients:
         elif own is None:
             self.both.followed.add("scaled")
             affected = self._affected(pair.old, old.about[1])
+            affected |= frozenset(map(_beside, self._leaks(pair.old, old.about[1])))
             self._compare_age(pair, old.node)
             self._compare_shown(pair, old.node)
         found: list[Pair] = []
@@ -63,11 +66,16 @@ class Gradients:
     def _affected(self, before: State, place: int) -> frozenset[Key]:
         """The optimizers that get gradients of a loss that a block of Apex's scaled: those it was handed, and those of
         all models that the loss came from."""
-        blocks = [c for c in reversed(before.contexts) if isinstance(c, ScaledBlock)]
-        if not blocks:
+        block = _block(before, place)
+        if block is None:
             return self.old.program.objects.optimizers
-        block = next((c for c in blocks if c.place == place), blocks[0])
         return block.optimizers | (self.old.owners.reached_from(block.place, block.row, block.by) & before.made)
+
+    def _leaks(self, before: State, place: int) -> frozenset[Key]:
+        """The optimizers made in one place of which others than the one that a block of Apex's was handed get gradients
+        as well."""
+        block = _block(before, place)
+        return frozenset() if block is None else self.rows.leaks(block.place, block.row, block.optimizers)
 
     def _compare_age(self, pair: Pair, node: ast.AST) -> None:
         """The loss scale is new in both programs, or in neither."""
@@ -144,6 +152,9 @@ class Gradients:
         for state, event in ((pair.old, old), (pair.new, new)):
             optimizers, to_none = event.about if event.kind == "zero" else (event.about, True)
             state.clear(optimizers, to_none)
+            for one in map(_beside, optimizers) if self.rows.clears_each(old.node) else ():
+                if one in state.grads:
+                    state.grads.drop(one)
 
     def step(self, pair: Pair, old: Event, new: Event) -> None:
         """A step: taken with the same gradients, or left out in both."""
@@ -151,6 +162,10 @@ class Gradients:
         key, optimizers = new.about
         if key is not None and own is None and (old.closure or new.closure):
             raise Differs("closure", old.node, "this step is handed a closure, which a GradScaler does not run")
+        if any(pair.old.seen(_beside(one)) for one in stepped) and not self.rows.cleared_in_its_round(old.node):
+            message = "the loss of another optimizer may have left gradients in the networks of this one: Apex left"
+            message += " them scaled, and nobody clears them"
+            raise Differs("step-scaled", old.node, message)
         before = _stepped(pair.old, own, stepped)
         try:
             after = _stepped(pair.new, key, optimizers)
@@ -214,6 +229,17 @@ class Gradients:
         else:
             raise Differs("step-other", node, "this step would use other gradients than before")
         self.teller.go_on_if_announced(pair, Differs(kind, node, message))
+
+
+def _block(before: State, place: int) -> ScaledBlock | None:
+    """The block of Apex's in which the loss of a place is scaled, or another one that is open."""
+    blocks = [c for c in reversed(before.contexts) if isinstance(c, ScaledBlock)]
+    return next((c for c in blocks if c.place == place), blocks[0] if blocks else None)
+
+
+def _beside(optimizer: Key) -> Key:
+    """What stands for the others of several optimizers that are made in one place."""
+    return ("beside", optimizer)
 
 
 def _before_update(pair: Pair, after: frozenset[tuple[int, str]]) -> frozenset[tuple[int, str]]:

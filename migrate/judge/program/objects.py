@@ -78,7 +78,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     elsewhere = NOWHERE
     if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
         every = {o for node in m.nodes for o in v.of(node)}
-        networks = {o for o in every if _is_network(naming, o, facts)}
+        networks = {o for o in every if is_cast_network(naming, o, facts.elsewhere)}
         networks |= {o for o in every if not kept_elsewhere(v, o, facts.elsewhere).isdisjoint(models)}
         networks |= {o for call in m.all(ast.Call) for o in may_be_network(v, call, facts.elsewhere)}
         cast, elsewhere = frozenset(map(naming.key, networks)), facts.elsewhere
@@ -103,11 +103,11 @@ def _of_own_scalers(m: Module, v: Values) -> Iterator[ast.Call]:
                 yield call
 
 
-def _is_network(naming: Naming, obj: Obj, facts: Facts) -> bool:
+def is_cast_network(naming: Naming, obj: Obj, elsewhere: Elsewhere) -> bool:
     """Whether an object is a network by its class: O1's casts reach those that nobody handed to Apex as well."""
     if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
         return not NO_NETWORK.fit(obj.key.name) and within_module_class(naming, obj.key.body[0])
-    if is_network(naming.v, obj, facts.elsewhere):
+    if is_network(naming.v, obj, elsewhere):
         return True
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
         return False

@@ -233,9 +233,13 @@ class Program:
 
     @cached_property
     def objects_asked(self) -> frozenset[str]:
-        """Names in conditions that may hold a model or an optimizer: what is not kept of them is taken to be one."""
+        """Names in conditions that may hold a model or an optimizer: what is not kept of them is taken to be one. And
+        those by which one of several optimizers is chosen: ``self.optimizers[name]``."""
         asking = (node for test in self.mattering.tests for node in walk(test))
-        held = (node for node in asking if isinstance(node, (ast.Name, ast.Attribute)) and self.objects.known(node))
+        held = [node for node in asking if isinstance(node, (ast.Name, ast.Attribute)) and self.objects.known(node)]
+        for node in self.m.all(ast.Subscript):
+            if isinstance(node.slice, ast.Name) and len(self.naming.keys(node) & self.objects.optimizers) > 1:
+                held.append(node.slice)
         return frozenset(node.id if isinstance(node, ast.Name) else node.attr for node in held)
 
     def makes_scaler(self, node: ast.AST) -> bool:

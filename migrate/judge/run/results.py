@@ -232,7 +232,7 @@ class Results:
 
     def _row(self, state: State, loss: ast.expr | None) -> int | None:
         """The round of the loop that hands out a loss, where its items are followed one by one."""
-        loop = self.owners.loop_of(loss) if loss is not None else None
+        loop = self.owners.computed.loop_of(loss) if loss is not None else None
         if loop is None or not state.frames:
             return None
         row: Term = state.frames[-1].env.get(("row", self.naming.place(loop)), NONE)

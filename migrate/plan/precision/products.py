@@ -16,6 +16,7 @@ from ...units.order import NOT_YET
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
+from ..regions.uncast import uncast
 
 _MODES = ("train", "eval")
 _OF_TENSORS = (".t()", ".grad", ".weight", ".detach()", "torch.", ".mT", ".transpose(-")
@@ -30,6 +31,8 @@ def review_products(ctx: Context, unit: Unit, planner: Planner) -> None:
         scope = ctx.m.function(node)
         if scope.node in named or planner.order.states(node) == {NOT_YET} or coverage.autocast(node):
             continue
+        if uncast(ctx, node):
+            continue  # Apex's casts were off there
         named.add(scope.node)
         unit.review(
             node,

@@ -124,6 +124,24 @@ def test_products_that_are_where_they_were(tmp_path: Path, lines: dict[str, str]
     assert "APX036" not in [one.rule for one in findings]
 
 
+OFF = "with amp.disable_casts(): "
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        (OFF + BESIDE[0], False),
+        (OFF + BESIDE[-1], False),
+        (f"{OFF}pass\n        {BESIDE[0]}", True),
+        (f"{OFF}{BESIDE[-1]}\n        {BESIDE[-1]}", True),  # from there and from elsewhere
+        (f"with torch.autocast('cuda', enabled=False): {BESIDE[0]}", True),  # does not switch Apex's casts off
+    ],
+)
+def test_products_where_the_author_switched_casts_off(tmp_path: Path, line: str, named: bool) -> None:
+    findings, _ = _findings(tmp_path, BEHIND=line)
+    assert ("APX036" in [one.rule for one in findings]) is named
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -1,0 +1,140 @@
+"""Networks that are parts of others: `initialize` may be handed the whole alone, and optimizers made of its parts."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from ..facts.names import last_name
+from ..facts.sites import opened
+from ..flow.arguments import argument
+from ..flow.objects import Obj
+from ..knowledge.models import COPIES, NOT_RUN_BY_METHOD
+from ..nodes import walk
+from .assigned import Assigned
+from .program.objects import is_cast_network
+from .program.program import Program
+from .state import Key
+
+_LISTED = ("parameters", "named_parameters")
+_GIVES_PARTS = ("children", "named_children", "modules", "named_modules", "get_submodule")
+_NONE_MADE = frozenset({"apex", "function", "method", "class", "module", "param"})  # kinds of objects
+
+
+class Within:
+    """Answers about the networks of one program."""
+
+    def __init__(self, program: Program, assigned: Assigned) -> None:
+        self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
+        self.assigned = assigned
+        self._parts: dict[Key, frozenset[Key]] = {}
+
+    @cached_property
+    def networks(self) -> frozenset[Key]:
+        """Those that Apex was handed, and all parts of them that are networks."""
+        models = self.program.objects.models
+        return models.union(*map(self.parts, models))
+
+    def parts(self, network: Key) -> frozenset[Key]:
+        """The networks that lie in a network, however deep."""
+        if network not in self._parts:
+            met, todo = set[Obj](), [*self._objects.get(network, ())]
+            while todo:
+                obj = todo.pop()
+                if obj not in met:
+                    met.add(obj)
+                    todo += self._held(obj)
+            found = frozenset(self.naming.key(obj) for obj in met if self._network(obj))
+            self._parts[network] = found - {network} - self.program.objects.optimizers
+        return self._parts[network]
+
+    def run(self, func: ast.expr) -> frozenset[Key]:
+        """The networks that a call runs: what it calls, or whose method that is, where nothing more is known of it. A
+        list of parameters is as good as a call: a penalty is made of them."""
+        if found := self.meant(func, self.networks) or self._given(func):
+            return found
+        if not isinstance(func, ast.Attribute) or self.v.callees(self.m.parent[func]):  # type: ignore[arg-type]
+            return frozenset()
+        if NOT_RUN_BY_METHOD.fit(func.attr) and func.attr not in _LISTED:
+            return frozenset()
+        return self.of(func.value)
+
+    def of(self, expr: ast.AST) -> frozenset[Key]:
+        """The networks that an expression may be; of one that a wrapper has that one."""
+        found = self.meant(expr, self.networks)
+        wrapped = not found and isinstance(expr, ast.Attribute) and expr.attr == "module"
+        return self.of(expr.value) if wrapped else found or self._given(expr)  # type: ignore[attr-defined]
+
+    def _given(self, expr: ast.AST) -> frozenset[Key]:
+        """The networks of which an expression may be a part that they give, whichever: ``g, d = model.children()``."""
+        found: set[Key] = set()
+        for obj in opened(self.v, self.v.of(expr)):
+            while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
+                obj = obj.key[0]
+            match obj.key:
+                case ast.Call(func=ast.Attribute(value=whole, attr=attr)) if attr in _GIVES_PARTS:
+                    found |= self.naming.keys(whole) & self.networks
+        return frozenset(found)
+
+    def meant(self, expr: ast.AST, networks: frozenset[Key]) -> frozenset[Key]:
+        """Those of some networks that an expression may be. Where several go through one `initialize`, it may be any of
+        them as far as the values say: then it is what it was before."""
+        held = self.naming.keys(expr) & networks
+        if len(held) < 2:
+            return held
+        match expr:
+            case ast.Name(id=name):
+                values = [value for _, value in self.assigned.to(name, expr)]
+            case ast.Attribute(value=owner, attr=attr):
+                stored, keys = self.assigned.stored(attr), self.naming.keys
+                values = [v for one, v in stored if keys(one.value) & keys(owner)]
+            case _:
+                return held
+        before = [self.naming.keys(v) & held for v in values if self.program.marks.kind.get(v) != "initialize"]
+        return frozenset[Key]().union(*before) or held
+
+    # ------------------------------------------------------------ what has what
+
+    @cached_property
+    def _objects(self) -> dict[Key, list[Obj]]:
+        found: dict[Key, list[Obj]] = {}
+        for obj in {o for node in self.m.nodes for o in opened(self.v, self.v.of(node))}:
+            found.setdefault(self.naming.key(obj), []).append(obj)
+        return found
+
+    def _held(self, obj: Obj) -> list[Obj]:
+        """What an object has as attributes and items, and what it was made with where a library's class made it."""
+        if obj.kind in _NONE_MADE and obj.kind != "param":
+            return []
+        held = [o for name in self.v.attributes(obj) for o in opened(self.v, self.v.field(obj, name))]
+        held += self._added.get(obj, [])
+        call = obj.key
+        if obj.kind == "call" and isinstance(call, ast.Call) and last_name(call.func)[:1].isupper():
+            if not COPIES.fit(last_name(call.func)):
+                handed = [n for a in (*call.args, *(k.value for k in call.keywords)) for n in walk(a)]
+                held += [o for n in handed for o in opened(self.v, self.v.of(n)) if self._network(o)]
+        return held
+
+    @cached_property
+    def _added(self) -> dict[Obj, list[Obj]]:
+        """The networks that are added to others by a method: ``model.add_module("head", head)``."""
+        found: dict[Obj, list[Obj]] = {}
+        for call in (*self.m.calls("add_module"), *self.m.calls("register_module")):
+            part = argument(call, 1, "module")
+            if isinstance(call.func, ast.Attribute) and part is not None:
+                for obj in self.v.of(call.func.value):
+                    found.setdefault(obj, []).extend(opened(self.v, self.v.of(part)))
+        return found
+
+    def _network(self, obj: Obj) -> bool:
+        if obj.kind in _NONE_MADE:
+            return False
+        elsewhere = self.program.objects.elsewhere
+        return obj in self._listed or (obj.kind != "path" and is_cast_network(self.naming, obj, elsewhere))
+
+    @cached_property
+    def _listed(self) -> frozenset[Obj]:
+        """What is asked for its parameters: a network, whoever made it."""
+        calls = (call for name in _LISTED for call in self.m.calls(name))
+        owners = (call.func.value for call in calls if isinstance(call.func, ast.Attribute))
+        return frozenset(obj for owner in owners for obj in opened(self.v, self.v.of(owner)))
