@@ -39,10 +39,9 @@ from .plan.bare import assign_state, unresolved
 from .plan.decide import decide, forget_covered
 from .plan.home import scaling
 from .plan.idle_imports import idle_imports
-from .plan.listed_state import asks_the_scaler
+from .plan.left import lines_left, needs
 from .plan.plan import Plan
 from .plan.premises import handed
-from .plan.premises.idle_state import idle_state
 from .plan.regions.within import within
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
@@ -53,7 +52,6 @@ from .rewrite.trace import Run
 from .rules.apx090_remaining import of_nobody
 from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
-from .units.casts import casts_only
 from .units.conditions import Conditions
 from .units.unfilled import fill
 from .units.unit import Context, Manual, Unit, group
@@ -423,7 +421,7 @@ def _write_once(
         return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
         return _Attempt(None, work, str(error))
-    left = _amp_left(ctx, work) if whole and plans else {}
+    left = lines_left(ctx, work) if whole and plans else {}
     if left:
         first = min(ctx.m.files[number].first + line - 1 for number, line in left.items())
         return _Attempt(texts, work, f"line {first} still uses amp, in a way that has no counterpart here")
@@ -503,12 +501,10 @@ def _results(
     summaries = [
         UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), _line(u.line_node)) for u in units
     ]
-    only_casts, only_state = not units and casts_only(ctx), not units and bool(idle_state(ctx))
-    by_itself = bool(manual) and not ctx.facts.initializes and scaling.apart(ctx, units, True) is not None
     imported = any(name.startswith("apex.amp") for names in ctx.facts.imports.values() for name in names)
     asks = imported and not units and not any(d.startswith("apex.amp.") for d in ctx.facts.uses.values())
     origins = came_from(ctx.m, attempt.texts, attempt.runs) if attempt.texts is not None else [()] * len(ctx.m.files)
-    results, left = [], _amp_left(ctx, work)
+    results, left = [], needs(ctx, work, units, bool(manual))
     for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
         new = attempt.texts[file.number] if attempt.texts is not None else file.text
         results.append(
@@ -517,29 +513,12 @@ def _results(
                 said.changes if new != file.text else (),
                 said.findings,
                 said.units,
-                amp_left=left.get(file.number),
-                casts_only=only_casts,
-                state_only=only_state,
-                by_itself=by_itself,
+                needs=left.get(file.number),
                 asks=asks,
                 origin=origins[file.number],
             )
         )
     return results
-
-
-def _amp_left(ctx: Context, work: Work) -> dict[int, int]:
-    """The first line of each file (by number) that still needs amp to be initialized, here or in another file."""
-    found: dict[int, int] = {}
-    for use, dotted in ctx.facts.uses.items():
-        if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not asks_the_scaler(ctx, use):
-            file = ctx.m.file(use)
-            line = use.lineno - file.first + 1
-            found[file.number] = min(line, found.get(file.number, line))
-    for name in amp_of_others(ctx.m, ctx.facts, ctx.own):
-        file = ctx.m.file(name)
-        found.setdefault(file.number, name.lineno - file.first + 1)
-    return found
 
 
 def _untouched(units: list[Unit], manual: list[tuple[Unit, Manual]], held: list[Plan]) -> str:

@@ -18,7 +18,19 @@ from .errors import Tangled
 from .facts.files import reached_from
 from .limits import begin_anew
 from .memory import give_back
-from .model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
+from .model import (
+    Applicability,
+    FileText,
+    ModuleResult,
+    Need,
+    Settings,
+    Severity,
+    UnitSummary,
+    Waits,
+    by_hand,
+    renumbered,
+)
+from .needs import waits
 from .untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
@@ -100,9 +112,9 @@ def _followed(
     evaluates)."""
     if any(map(by_hand, apart)) or not any(map(_has_units, apart)):
         return apart
-    waits = [not _has_units(part) and any(r.casts_only and r.amp_left is not None for r in part) for part in apart]
-    pairs = zip(programs, apart, waits, strict=True)
-    return [_by_itself(_told(_part(files, one)), settings) if waiting else part for one, part, waiting in pairs]
+    waiting = [not _has_units(part) and waits(part, Waits.CASTS) for part in apart]
+    pairs = zip(programs, apart, waiting, strict=True)
+    return [_by_itself(_told(_part(files, one)), settings) if led else part for one, part, led in pairs]
 
 
 def _told(files: list[FileText]) -> list[FileText]:
@@ -173,7 +185,7 @@ def _agreed(
             if one.new_text == said.get(number):
                 results[number] = _both(results[number], mine) if number in results else mine
             elif one.new_text is None:  # another program changes it, amp and all
-                left.append((number, replace(mine, amp_left=None)))
+                left.append((number, replace(mine, needs=None)))
         before += _units(part)
     for number, one in left:
         results[number] = _both(results[number], one)
@@ -380,10 +392,15 @@ def _both(one: ModuleResult, other: ModuleResult) -> ModuleResult:
     """What two programs say of a file that they share: each thing once."""
     said = {(f.rule, f.line, f.message) for f in one.findings}
     more = [f for f in other.findings if (f.rule, f.line, f.message) not in said]
-    left = [line for line in (one.amp_left, other.amp_left) if line is not None]
     return replace(
         one,
         findings=tuple(sorted((*one.findings, *more), key=lambda f: (f.line, f.rule, f.message))),
         units=(*one.units, *other.units),
-        amp_left=min(left, default=None),
+        needs=_both_needs(one.needs, other.needs),
     )
+
+
+def _both_needs(one: Need | None, other: Need | None) -> Need | None:
+    if one is None or other is None:
+        return one or other
+    return Need(min(one.line, other.line), one.waits if one.waits is other.waits else Waits.TRAINING)

@@ -206,6 +206,23 @@ def renumbered(item: _OfUnit, by: int) -> _OfUnit:
     return item if item.unit is None else replace(item, unit=item.unit + by)
 
 
+class Waits(Enum):
+    """What a file needs amp for."""
+
+    TRAINING = "training"  # a unit that stays, or what has no counterpart
+    CASTS = "casts"  # there is no unit, and all are casts that can be rewritten
+    STATE = "state"  # there is no unit, and amp's state is saved and loaded
+    SCALES = "scales"  # a class that scales what it is called with
+
+
+@dataclass(frozen=True)
+class Need:
+    """The first line of a file that still needs amp to be initialized, and what of its program is left of amp."""
+
+    line: int
+    waits: Waits = Waits.TRAINING
+
+
 @dataclass(frozen=True)
 class ModuleResult:
     """What became of one module's text. ``new_text`` is None where nothing changes."""
@@ -215,10 +232,7 @@ class ModuleResult:
     findings: tuple[Finding, ...] = ()
     units: tuple[UnitSummary, ...] = ()
     parsed: bool = True
-    amp_left: int | None = None  # a line that still needs amp to be initialized
-    casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
-    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
-    by_itself: bool = False  # what is left of amp is a class that scales what it is called with
+    needs: Need | None = None  # amp, which has to be initialized for it, here or in another file
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     origin: tuple[int, ...] = ()  # for each line of the new text, the one of the old that it came from
 
@@ -240,10 +254,7 @@ class FileResult:
     changes: tuple[Change, ...] = ()
     findings: tuple[Finding, ...] = ()
     units: tuple[UnitSummary, ...] = ()
-    amp_left: int | None = None  # a line that still needs amp to be initialized
-    casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
-    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
-    by_itself: bool = False  # what is left of amp is a class that scales what it is called with
+    needs: Need | None = None  # amp, which has to be initialized for it, here or in another file
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     old: bytes = field(default=b"", repr=False)
     new: bytes | None = field(default=None, repr=False)

@@ -45,9 +45,7 @@ def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engi
         changes=changes,
         findings=findings,
         origin=(),
-        amp_left=None,
-        casts_only=False,
-        state_only=False,
+        needs=None,
     )
     if result.new_text is None:
         return placed

@@ -31,6 +31,7 @@ from ..model import (
     Severity,
     by_hand,
 )
+from ..needs import needed
 from ..report.placing import merged
 from ..rewrite.apply import EditConflict
 from ..rewrite.emission import edits_of
@@ -80,7 +81,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
 def _staying(files: Sequence[FileText], first: Sequence[ModuleResult]) -> set[int]:
     """The files that may run in one process with one that still needs amp, or with such a file that takes another part
     of Apex: a script that reaches both has Apex in any case."""
-    needing = {number for number, one in enumerate(first) if by_hand([one]) or one.amp_left is not None}
+    needing = {number for number, one in enumerate(first) if by_hand([one]) or needed([one])}
     if needing:  # amp that nobody uses, in a file beside them
         told = (any(f.severity is Severity.MANUAL for f in one.findings) for one in first)
         needing |= {number for number, manual in enumerate(told) if manual}

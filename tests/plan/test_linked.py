@@ -106,7 +106,7 @@ def test_a_script_that_only_registers_casts_goes_with_those_that_initialize() ->
     _, trains, dumps = migrate_linked(files, Settings())
     assert trains.new_text is not None and "apex" not in trains.new_text
     assert dumps.new_text == 'import torch\nfrom helpers import load\n\nload(model, "last.pt")\n'
-    assert dumps.amp_left is None
+    assert dumps.needs is None
 
 
 def test_it_stays_where_one_of_those_stays() -> None:
@@ -225,7 +225,7 @@ def test_a_script_whose_own_main_block_initializes_by_way_of_another_file_that_a
         FileText(TRAINS_AND_ASKS + "print(validate(model, loader))\n", name="main.py", links={"evaluates": 1}),
     ]
     loads, evaluates, trains = migrate_linked(files, Settings())
-    assert loads.amp_left is None and trains.amp_left is None
+    assert loads.needs is None and trains.needs is None
     on = 'with torch.autocast("cuda", dtype=torch.float16, enabled=not opts.no_fp16):'
     assert f"{on}\n        print(validate(model, opts.batches))" in (evaluates.new_text or "")
 
@@ -287,7 +287,7 @@ def test_two_trainings_of_one_program_hand_each_its_own_scaler_to_the_object_tha
         FileText(both, name="both.py", links={"keeper": 0, "one": 1}),
     ]
     results = migrate_linked(files, Settings())
-    assert [result.amp_left for result in results] == [None] * 3
+    assert [result.needs for result in results] == [None] * 3
     assert "self.scaler = scaler" in (results[0].new_text or "")
     for result in results[1:]:
         assert (result.new_text or "").count("GradScaler(") == 1

@@ -23,6 +23,7 @@ from migrate.model import (
     FileResult,
     Finding,
     ModuleResult,
+    Need,
     Settings,
     Severity,
     UnitSummary,
@@ -324,7 +325,7 @@ def test_a_widened_program_changes_what_a_migrated_one_shares_but_not_what_one_t
     def may(**left: int | None) -> bool:
         found = {
             at[f"{name}.py"]: Analysed(
-                FileResult(f"{name}.py", "changed", units=unit, amp_left=line),
+                FileResult(f"{name}.py", "changed", units=unit, needs=None if line is None else Need(line)),
                 Texts(Path(at[f"{name}.py"].location), "", Slot(0, 0), Slot(0, 0)),
             )
             for name, line in left.items()
