@@ -61,13 +61,13 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """What the rest of the tree has to do with one module.
+class Outside:
+    """What files outside of its program have to do with one file.
 
     ``exported`` are names that other files import from it (``*``: all). ``spelled`` says whether one of them reads an
     attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have, ``elsewhere``
-    what those that it imports make of networks. ``hold`` says why its units have to stay, where a file that
-    belongs to them still needs Apex. ``counted``: one that runs in its process asks groups of parameters for the step
+    what those that it imports make of networks. ``later`` is one that it imports which may run a model in another
+    thread or in a generator. ``counted``: one that runs in its process asks groups of parameters for the step
     that Apex's Adam counted there; ``spoken`` is what such files ask objects (``name``, ``name=`` where it is set) and
     groups of parameters (``"name"``) for of what Apex's optimizers had; ``*`` where one hands optimizers on."""
 
@@ -75,19 +75,38 @@ class Neighbours:
     spelled: bool = True
     scalers: frozenset[str] = frozenset()
     elsewhere: Elsewhere = field(default=NOWHERE, hash=False)
-    hold: str | None = None
-    follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
-    unled: bool = False  # nothing is known to use its casts or what scales in it, and nothing else needs Apex's amp
-    answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
+    later: str | None = None
     counted: bool = False
     spoken: frozenset[str] = frozenset()
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
     own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
     importable: Importable = Importable.NOWHERE  # who may import from here whose calls are not in the tree
-    scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 
-ALONE = Neighbours()
+ALONE = Outside()
+
+
+class Leads(Enum):
+    """Who initializes the amp of a program that does not do so itself."""
+
+    UNKNOWN = "unknown"
+    MIGRATED = "migrated"  # others, all of which are migrated: what is cast here goes with them
+    NOBODY = "nobody"  # nobody who is known, and nothing else of the tree needs Apex's amp
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What became of the other programs of a tree, for one that is looked at anew because of it.
+
+    ``stays`` says why its units do: a file of its process that could not be put together with it still needs Apex."""
+
+    leads: Leads = Leads.UNKNOWN
+    stays: str | None = None
+    answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
+    scattered: bool = False  # no import joins the files of this program: a library's runner does
+
+
+UNSETTLED = Standing()
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,7 @@ class FileText:
 
     text: str
     name: str = ""
-    neighbours: Neighbours = ALONE
+    outside: Outside = ALONE
     links: Mapping[str, int] = field(default_factory=dict)
 
 

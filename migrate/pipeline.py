@@ -25,9 +25,10 @@ from .model import (
     Change,
     FileResult,
     Finding,
-    Neighbours,
+    Leads,
     Settings,
     Severity,
+    Standing,
     Waits,
     by_hand,
     renumbered,
@@ -349,17 +350,17 @@ def _settle(
     casts = {s.location for s, a in ready.items() if waits([a.result], Waits.CASTS)}
     stuck = left - casts
 
-    def again(source: Source, neighbours: Neighbours) -> None:
+    def again(source: Source, standing: Standing) -> None:
         del ready[source]
-        changed = replace(source, neighbours=neighbours)
-        ready[changed] = _put_away(analyse_file(changed, settings, engine), Path(source.location), spool)
+        found = analyse_file(source, settings, engine, standing)
+        ready[source] = _put_away(found, Path(source.location), spool)
 
     while True:
         shown = {s.location: a.result for s, a in ready.items()}
         for source in _movable(ready, stuck):
             other = imports.beside(source.location, stuck)
             if other is not None:
-                again(source, replace(source.neighbours, hold=_still_needs(shown[other])))
+                again(source, Standing(stays=_still_needs(shown[other])))
                 stuck.add(source.location)
                 break
         else:
@@ -369,7 +370,7 @@ def _settle(
             stuck |= used  # a unit that stays uses these casts, so they stay, and so does who else uses them
     for source in [s for s in ready if s.location in casts - stuck]:
         if any(imports.reached(one.location, (source.location,)) for one in _movable(ready, stuck)):
-            again(source, replace(source.neighbours, follow=True))
+            again(source, Standing(Leads.MIGRATED))
 
 
 def _settle_casts(
@@ -425,11 +426,7 @@ def _settle_casts(
 
 
 def _unled(program: Component, answered: bool) -> Component:
-    told = [
-        replace(s, neighbours=replace(s.neighbours, follow=True, unled=True, answered=answered))
-        for s in program.sources
-    ]
-    return replace(program, sources=tuple(told))
+    return replace(program, standing=Standing(Leads.NOBODY, answered=answered))
 
 
 def _movable(ready: dict[Source, Analysed], stuck: set[str]) -> list[Source]:

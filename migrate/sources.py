@@ -21,7 +21,7 @@ from .copies import copies
 from .errors import UserError, reason
 from .exports import within_apex
 from .journal import JOURNAL, STAGING
-from .model import ALONE, FileResult, Finding, Neighbours, Severity
+from .model import ALONE, FileResult, Finding, Outside, Severity
 from .notebooks.cells import code_cells
 from .packaging.files import Beside, chosen, kind
 from .reading import LOOK_LIMIT, NOTEBOOK, SOURCE_LIMIT, read, windows
@@ -50,12 +50,12 @@ _DEEPEST = 200  # folders in one another
 class Source:
     """A file to analyse: the name the report prints and the place it lies at, links resolved.
 
-    ``neighbours`` is what the rest of the tree has to do with it."""
+    ``outside`` is what the rest of the tree has to do with it."""
 
     shown: str
     location: str
     size: int
-    neighbours: Neighbours = ALONE
+    outside: Outside = ALONE
     mentions: bool = True  # apex, by name
     uses_amp: bool = False
     spells_amp: bool = False

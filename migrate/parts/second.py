@@ -26,7 +26,7 @@ from ..model import (
     FileText,
     Finding,
     ModuleResult,
-    Neighbours,
+    Outside,
     Settings,
     Severity,
     by_hand,
@@ -65,11 +65,11 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
         if not one.parsed or not any(marker in texts[number] for marker in _MARKERS):
             found.append(one)
             continue
-        exported = file.neighbours.exported | taken.by_others(number, file.name)
-        neighbours = replace(file.neighbours, exported=exported)
-        known = replace(file, neighbours=neighbours)
+        exported = file.outside.exported | taken.by_others(number, file.name)
+        outside = replace(file.outside, exported=exported)
+        known = replace(file, outside=outside)
         stays = number in staying
-        spelled = texts[number] if stays else spelled_out(texts[number], neighbours.exported)
+        spelled = texts[number] if stays else spelled_out(texts[number], outside.exported)
         result = _again(known, one, spelled, settings, stays)
         if spelled != texts[number] and result.new_text == one.new_text:  # for nothing: the star stays one
             result = _again(known, one, texts[number], settings, stays)
@@ -121,7 +121,7 @@ def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, s
     told = _FRAMEWORK.search(text) is not None
     if not told and not _IMPORTS.search(text):
         return first
-    ctx = _context(text, file.neighbours, settings)
+    ctx = _context(text, file.outside, settings)
     named = [*ctx.facts.uses.values(), *(name for names in ctx.facts.imports.values() for name in names)]
     if not told and not any(map(_part, named)):
         return first
@@ -141,11 +141,11 @@ def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, s
     return _merged(file, first, new, work)
 
 
-def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
+def _context(text: str, outside: Outside, settings: Settings) -> Context:
     m = Module(text)
     v = Values(m)
-    facts = collect(m, v, neighbours.elsewhere)
-    taken = m.handed_on([neighbours.exported])
+    facts = collect(m, v, outside.elsewhere)
+    taken = m.handed_on([outside.exported])
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused, parts=True)
     return Context(
         m,
@@ -154,11 +154,11 @@ def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
         conditions,
         settings,
         taken,
-        neighbours.spelled,
-        neighbours.scalers,
-        counted=neighbours.counted,
-        leading=neighbours.own,
-        spoken=neighbours.spoken,
+        outside.spelled,
+        outside.scalers,
+        counted=outside.counted,
+        leading=outside.own,
+        spoken=outside.spoken,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from migrate import linked
 from migrate.engine import migrate_program
 from migrate.linked import as_many_as_agree, migrate_linked
-from migrate.model import Applicability, FileText, ModuleResult, Neighbours, Settings, UnitSummary
+from migrate.model import Applicability, FileText, ModuleResult, Outside, Settings, Standing, UnitSummary
 
 HELPERS = """\
 import torch
@@ -395,9 +395,9 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many files each program has that is looked at from here on."""
     asked: list[int] = []
 
-    def counted(some: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+    def counted(some: Sequence[FileText], settings: Settings, *standing: Standing) -> list[ModuleResult]:
         asked.append(len(some))
-        return migrate_program(some, settings)
+        return migrate_program(some, settings, *standing)
 
     monkeypatch.setattr(linked, "migrate_program", counted)
     return asked
@@ -459,9 +459,9 @@ def train(model, optimizer, loader):
 
 def _beside(left: str, exported: frozenset[str] = frozenset()) -> list[bool]:
     files = [
-        FileText(POOL, name="pool.py", neighbours=Neighbours(exported=frozenset({"Pool"}))),
+        FileText(POOL, name="pool.py", outside=Outside(exported=frozenset({"Pool"}))),
         FileText(POOLS, name="main.py", links={"pool": 0}),
-        FileText(left, name="old.py", links={"pool": 0}, neighbours=Neighbours(exported=exported)),
+        FileText(left, name="old.py", links={"pool": 0}, outside=Outside(exported=exported)),
     ]
     results = migrate_linked(files, Settings())
     assert any(f.rule == "APX091" for f in results[2].findings)

@@ -24,8 +24,10 @@ from migrate.model import (
     Finding,
     ModuleResult,
     Need,
+    Outside,
     Settings,
     Severity,
+    Standing,
     UnitSummary,
 )
 from migrate.outcome import Analysed, Outcome, Texts
@@ -115,7 +117,7 @@ def test_files_that_cannot_be_analysed(tmp_path: Path) -> None:
     assert not outcome.crashed
 
 
-def endless(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def endless(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     while True:
         pass
 
@@ -159,7 +161,7 @@ def test_all_that_share_files_have_an_end(monkeypatch: pytest.MonkeyPatch) -> No
             _work(0.2)
 
 
-def greedy(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def greedy(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     held = []
     while True:
         held.append(bytes(1 << 20))
@@ -200,11 +202,11 @@ def test_the_text_comes_without_its_mark_and_goes_back_with_it(tmp_path: Path) -
         assert spool.get(texts.old) == (tmp_path / "x.py").read_bytes()
 
 
-def echo(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def echo(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     return ModuleResult(new_text=text)
 
 
-def unencodable(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def unencodable(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     return ModuleResult(new_text=text + "# \u20ac\n")
 
 
