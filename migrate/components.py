@@ -29,12 +29,12 @@ from .facts.elsewhere import (
 )
 from .facts.handed_types import hands_over
 from .facts.masks import MAKES_FAR, MAY_ADD
+from .imports.tree import Imports
 from .installed import importable
 from .knowledge.gradients import steps
 from .knowledge.models import NETWORK_MADE, OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
 from .model import UNSETTLED, Outside, Standing
-from .reach import Imports
 from .reading import read
 from .sources import Selection, Source
 
@@ -147,10 +147,8 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     about = replace(source.outside, counted=counted, spoken=spoken, own=own)
     source = replace(source, outside=about)
     if not (source.uses_amp or source.spells_amp):
-        exported = imports.taken_by_name(at, selection.vendored)
-        if "*" in exported:  # of files that are called alike, by their last name
-            exported = imports.taken(at, (at,))
-        return Component((replace(source, outside=replace(source.outside, exported=exported)),), ({},))
+        source = replace(source, outside=replace(source.outside, exported=imports.taken(at, (at,))))
+        return Component((source,), ({},))
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     near = replace(
         source.outside,

@@ -18,6 +18,7 @@ from .analysis import Engine, analyse_file
 from .answers import may_be_answered
 from .begun import may_be_initialized
 from .components import Component, components, run_by_others, scattered, single, widened
+from .imports.tree import Imports
 from .journal import digest
 from .model import (
     TOGETHER,
@@ -36,7 +37,6 @@ from .model import (
 from .needs import needed, unused, waits
 from .notebooks.callers import told
 from .outcome import Analysed, Outcome, Texts
-from .reach import Imports
 from .reading import NOTEBOOK
 from .sources import RULE as NOT_ANALYSED
 from .sources import Selection, Source

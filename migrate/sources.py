@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from .copies import copies
 from .errors import UserError, reason
-from .exports import within_apex
 from .journal import JOURNAL, STAGING
 from .model import ALONE, FileResult, Finding, Outside, Severity
 from .notebooks.cells import code_cells
@@ -74,11 +72,6 @@ class Selection:
     notebooks: Mapping[str, str] = field(default_factory=dict)  # likewise
     spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
     beside: tuple[Beside, ...] = ()  # files that surround the code, not looked into yet
-
-    @cached_property
-    def vendored(self) -> bool:
-        """Whether a candidate lies in a copy of Apex's package."""
-        return any(within_apex(one.location) for one in self.candidates)
 
     def locations(self) -> dict[str, str]:
         """Where the files lie, by the names that reports have for them."""

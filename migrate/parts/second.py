@@ -13,11 +13,13 @@ from dataclasses import replace
 
 from ..check.compiles import compiles
 from ..check.names import newly_undefined
-from ..exports import module_name, takings, within_apex
 from ..facts.files import reached_from
 from ..facts.module import Module
 from ..facts.sites import collect
 from ..flow.values import Values
+from ..imports.spelled import module_name
+from ..imports.taken import takings
+from ..imports.tree import leads
 from ..knowledge.apex import BUILT, FRAMEWORK_BACKENDS
 from ..memory import give_back
 from ..model import (
@@ -65,7 +67,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
         if not one.parsed or not any(marker in texts[number] for marker in _MARKERS):
             found.append(one)
             continue
-        exported = file.outside.exported | taken.by_others(number, file.name)
+        exported = file.outside.exported | taken.by_others(number)
         outside = replace(file.outside, exported=exported)
         known = replace(file, outside=outside)
         stays = number in staying
@@ -99,21 +101,28 @@ class _Taken:
     """What the texts of a program take from each other; each is looked at once."""
 
     def __init__(self, files: Sequence[FileText], texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._names = {module_name(file.name) for file in files}
-        self._known: dict[bool, list[dict[str, frozenset[str]]]] = {}
+        self._files, self._texts = files, texts
+        self._known: list[dict[str, frozenset[str]]] = []
 
-    def by_others(self, number: int, name: str) -> frozenset[str]:
-        """The names that all texts but one take from modules called like a file."""
+    def by_others(self, number: int) -> frozenset[str]:
+        """The names that all texts but one take from its file."""
         if len(self._texts) == 1:
             return frozenset()
-        vendored = within_apex(name)
-        if vendored not in self._known:
-            coded = (text.encode("utf-8", "replace") for text in self._texts)
-            self._known[vendored] = [takings(data, self._names, vendored=vendored) for data in coded]
-        known = self._known[vendored]
-        others = (one.get(module_name(name), frozenset()) for one in (*known[:number], *known[number + 1 :]))
-        return frozenset[str]().union(*others)
+        if not self._known:
+            names = {module_name(file.name) for file in self._files}
+            self._known = [takings(text.encode("utf-8", "replace"), names) for text in self._texts]
+        found = frozenset[str]()
+        for user, known in enumerate(self._known):
+            if user != number:
+                found = found.union(*(names for dotted, names in known.items() if self._leads(user, dotted, number)))
+        return found
+
+    def _leads(self, user: int, dotted: str, number: int) -> bool:
+        """Whether an import of one file leads to another; one that is new, or that leads to no file, may do so."""
+        file = self._files[user]
+        if dotted in file.links or dotted in file.outside.own:
+            return file.links.get(dotted) == number
+        return leads(dotted, self._files[number].name, None)
 
 
 def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, stays: bool) -> ModuleResult:

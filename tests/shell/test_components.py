@@ -12,10 +12,10 @@ from migrate.engine import migrate_program
 from migrate.facts.module import Module
 from migrate.flow import solver
 from migrate.flow.values import Values
+from migrate.imports.tree import Imports
 from migrate.model import Applicability, FileResult, FileText, Settings, Severity
 from migrate.outcome import Outcome
 from migrate.pipeline import analyse
-from migrate.reach import Imports
 from migrate.sources import Selection, collect
 from migrate.spool import Spool
 from tests.shell.support import tree

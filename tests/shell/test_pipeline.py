@@ -16,6 +16,7 @@ from migrate import limits
 from migrate.components import Component
 from migrate.errors import Tangled
 from migrate.flow import solver
+from migrate.imports.tree import Imports
 from migrate.model import (
     TOGETHER,
     Applicability,
@@ -32,7 +33,6 @@ from migrate.model import (
 )
 from migrate.outcome import Analysed, Outcome, Texts
 from migrate.pipeline import _all_within, _as_wider_says, _may_change, analyse
-from migrate.reach import Imports
 from migrate.sources import collect
 from migrate.spool import Slot, Spool
 from tests.shell.fake import engine

@@ -15,8 +15,8 @@ import pytest
 from migrate import reading, sources
 from migrate.analysis import analyse_file
 from migrate.components import single
+from migrate.imports.tree import Imports
 from migrate.model import Settings
-from migrate.reach import Imports
 from migrate.sources import Source, collect
 from tests.shell.fake import engine
 from tests.shell.support import LEGACY, NATIVE, PROJECT, environment, exported, report_of, tool, tree

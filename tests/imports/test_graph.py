@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate.reach import Imports
+from migrate.imports.tree import Imports
 from tests.shell.support import tree
 
 
