@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .begun_with import begins_nothing
@@ -31,9 +31,9 @@ from .model import (
     UnitSummary,
     Waits,
     by_hand,
-    renumbered,
 )
 from .needs import waits
+from .numbering import last, moved
 from .untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
@@ -183,12 +183,12 @@ def _agreed(
     before = 0
     for numbers, part in parts:
         for number, one in zip(numbers, part, strict=True):
-            mine = _numbered(one, before)
+            mine = moved(one, before)
             if one.new_text == said.get(number):
                 results[number] = _both(results[number], mine) if number in results else mine
             elif one.new_text is None:  # another program changes it, amp and all
                 left.append((number, replace(mine, needs=None)))
-        before += _units(part)
+        before += last(part)
     for number, one in left:
         results[number] = _both(results[number], one)
     called = {number: _called_somewhere(number, programs, apart) for number in results}
@@ -319,7 +319,7 @@ def _beside_the_staying(
     if gone is None or by_hand(gone):
         return None
     results = dict(zip(inside, gone, strict=True))
-    before = _units(gone)
+    before = last(gone)
     for numbers, found in left:
         part, new = _part(files, numbers), _become(files, numbers, results)
         idle = not _has_units(found) and not by_hand(found)
@@ -327,8 +327,8 @@ def _beside_the_staying(
             return None
         for number, one in zip(numbers, found, strict=True):
             if number not in results:
-                results[number] = _numbered(one, before)
-        before += _units(found)
+                results[number] = moved(one, before)
+        before += last(found)
     return [results.get(number, ModuleResult(None)) for number in range(len(files))]
 
 
@@ -351,11 +351,11 @@ def _without_the_unrun(
     if by_hand(gone) or not _has_units(gone):
         return None
     results = dict(zip(inside, gone, strict=True))
-    before = _units(gone)
+    before = last(gone)
     for mine, part in unrun:
         for number, one in zip(mine, part, strict=True):
-            results.setdefault(number, _numbered(one, before))
-        before += _units(part)
+            results.setdefault(number, moved(one, before))
+        before += last(part)
     return [results[number] for number in range(len(files))]
 
 
@@ -371,25 +371,12 @@ def _runs_nowhere(files: Sequence[FileText], numbers: Numbers, found: Sequence[M
     return not taken and not begun and all(found[one].units and begins_nothing(part[one].text) for one in firsts)
 
 
-def _units(part: Iterable[ModuleResult]) -> int:
-    return max((unit.number for one in part for unit in one.units), default=0)
-
-
 def _become(files: Sequence[FileText], numbers: Numbers, results: Mapping[int, ModuleResult]) -> list[str]:
     """What the texts of a program's files become."""
     return [
         files[one].text if (known := results.get(one)) is None or known.new_text is None else known.new_text
         for one in numbers
     ]
-
-
-def _numbered(result: ModuleResult, before: int) -> ModuleResult:
-    return replace(
-        result,
-        changes=tuple(renumbered(one, before) for one in result.changes),
-        findings=tuple(renumbered(one, before) for one in result.findings),
-        units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
-    )
 
 
 def _both(one: ModuleResult, other: ModuleResult) -> ModuleResult:

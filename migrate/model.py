@@ -8,9 +8,9 @@ Lines are counted from 1, columns and offsets from 0, in characters of the decod
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, TypeVar
+from typing import Literal
 
 from .facts.elsewhere import NOWHERE, Elsewhere
 
@@ -215,14 +215,6 @@ class UnitSummary:
     number: int
     applicability: Applicability
     line: int
-
-
-_OfUnit = TypeVar("_OfUnit", Change, Finding)
-
-
-def renumbered(item: _OfUnit, by: int) -> _OfUnit:
-    """The same of a unit whose number is higher by so many; what is of no unit stays as it is."""
-    return item if item.unit is None else replace(item, unit=item.unit + by)
 
 
 class Waits(Enum):

@@ -7,8 +7,8 @@ numbered in that order.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,6 @@ from .journal import digest
 from .model import (
     TOGETHER,
     Applicability,
-    Change,
     FileResult,
     Finding,
     Leads,
@@ -32,10 +31,10 @@ from .model import (
     Standing,
     Waits,
     by_hand,
-    renumbered,
 )
 from .needs import needed, unused, waits
 from .notebooks.callers import told
+from .numbering import moved, numbered
 from .outcome import Analysed, Outcome, Texts
 from .reading import NOTEBOOK
 from .sources import RULE as NOT_ANALYSED
@@ -131,7 +130,7 @@ def analyse(
     done = _with_questions(done, spool)
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
-    return Outcome(selection.scanned, tuple(_numbered(done)))
+    return Outcome(selection.scanned, tuple(numbered(done)))
 
 
 def _files(selection: Selection) -> list[Source]:
@@ -208,14 +207,8 @@ def _as_wider_says(
     low = numbers[0] - 1
     if numbers != [*range(low + 1, low + 1 + len(numbers))]:
         return found
-    return tuple(
-        replace(
-            own,
-            findings=tuple(renumbered(finding, -low) for finding in one.findings),
-            units=tuple(replace(unit, number=unit.number - low) for unit in one.units),
-        )
-        for one, own in zip(told, found, strict=True)
-    )
+    alike = [moved(one, -low) for one in told]
+    return tuple(replace(own, findings=one.findings, units=one.units) for one, own in zip(alike, found, strict=True))
 
 
 def _with_reason(one: Analysed, why: Mapping[str, Finding]) -> Analysed:
@@ -463,33 +456,3 @@ def _put_away(result: FileResult, location: Path, spool: Spool) -> Analysed:
         return Analysed(result)
     texts = Texts(location, digest(result.old), spool.put(result.old), spool.put(result.new))
     return Analysed(replace(result, old=b"", new=None), texts)
-
-
-def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
-    """Units are numbered within their program by the engine, here over the whole tree."""
-    numbers = 0
-    begins: dict[str, int] = {}
-    most: dict[str, int] = defaultdict(int)
-    for one in files:
-        most[one.program] = max([most[one.program], *(unit.number for unit in one.result.units)])
-    for one in files:
-        result = one.result
-        before = begins.get(one.program, numbers)
-        yield replace(
-            one,
-            result=replace(
-                result,
-                changes=tuple(sorted((renumbered(each, before) for each in result.changes), key=_order)),
-                findings=tuple(sorted((renumbered(each, before) for each in result.findings), key=_order)),
-                units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
-            ),
-        )
-        if not one.program:
-            numbers += max((unit.number for unit in result.units), default=0)
-        elif one.program not in begins:
-            begins[one.program] = numbers
-            numbers += most[one.program]
-
-
-def _order(item: Change | Finding) -> tuple[int, int, int, str, str]:
-    return (item.cell or 0, item.line, item.end_line, item.rule, item.message)
