@@ -92,7 +92,12 @@ class Graph(Texts):
     def meant(self, location: str) -> dict[str, list[str]]:
         """For each dotted name that a file imports the files that it may mean."""
         if location not in self._meant:
-            self._meant[location] = {name: self.path.resolve(name, location) for name in self._look(location)}
+            found = {name: self.path.resolve(name, location) for name in self._look(location)}
+            for package in [one for one in found if not one.strip(".")]:
+                taken = [one for one in found if one.startswith(package) and one[len(package) :].isidentifier()]
+                if taken and all(found[one] for one in taken):  # modules, and nothing of the package itself
+                    found[package] = []
+            self._meant[location] = found
         return self._meant[location]
 
     def _look(self, location: str) -> dict[str, None]:
@@ -150,7 +155,9 @@ class Graph(Texts):
             at, dotted = todo.pop()
             package, _, name = dotted.rpartition(".")
             meant = self.meant(at)
-            for init in meant.get(package, meant.get(f"{package}.", ())) if not meant.get(dotted) else ():
+            if dotted.startswith(".") and not package.strip("."):  # ``from . import name``
+                package = f"{package}."
+            for init in meant.get(package, ()) if not meant.get(dotted) else ():
                 if os.path.basename(init) != "__init__.py":
                     continue
                 onward = [k for k in self.meant(init) if k.rpartition(".")[2] == name and k.strip(".") != name]

@@ -48,7 +48,7 @@ class SearchPath:
         level = len(dotted) - len(dotted.lstrip("."))
         words = [word for word in dotted.split(".") if word]
         if not words:
-            return []
+            return self._package(here, level)
         files = self._by_name.get(words[-1])
         if not files:
             return []
@@ -72,6 +72,13 @@ class SearchPath:
         # of `utils/misc.py` and `timm/utils/misc.py` a script beside both folders means the former
         begun = [one for one in near if _above(_begun(one, len(words)), here)] if len(near) > 1 else near
         return begun or near
+
+    def _package(self, folder: str, level: int) -> list[str]:
+        """The ``__init__.py`` of the package that a file in a folder means by so many dots."""
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        files = self._by_name.get(os.path.basename(folder), ()) if level else ()
+        return [one for one in files if one == os.path.join(folder, "__init__.py")]
 
     def _shown(self, location: str) -> frozenset[str]:
         """The folders that a file spells in which it has to do with ``sys.path``; likewise the ``_init_paths.py`` that

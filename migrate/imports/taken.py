@@ -33,7 +33,7 @@ def takings(data: bytes, names: Collection[str]) -> dict[str, frozenset[str]]:
     bases = trained_bases(data)
     imports = spelled(data)
     for one in imports.froms:
-        if one.module.rpartition(".")[2] in names:
+        if one.module.rpartition(".")[2] in names or not one.module.strip("."):
             taken[one.module].update(name for name, _ in one.names)
             derived = {name for name, alias in one.names if (alias or name) in bases}
             derived |= bases if "*" in taken[one.module] else set()

@@ -37,6 +37,15 @@ def test_a_file_that_is_called_alike_is_another_one(tmp_path: Path) -> None:
     assert found == {wanted[0]: frozenset({"crop"}), wanted[1]: frozenset({"tokenize"})}
 
 
+def test_names_of_the_own_package(tmp_path: Path) -> None:
+    """``from . import train`` takes it from the ``__init__.py`` beside it; ``from . import engine`` is a module."""
+    users = {"pkg/run.py": "from . import train\n", "pkg/low/run.py": "from .. import stop as halt, engine\n"}
+    root = tree(tmp_path, {**users, "pkg/__init__.py": "", "pkg/engine.py": "", "pkg/low/__init__.py": ""})
+    wanted = str(root / "pkg/__init__.py")
+    found = exported([str(root / name) for name in users], [wanted, str(root / "pkg/engine.py")])
+    assert found[wanted] >= {"train", "stop"}
+
+
 def test_a_module_that_leads_nowhere_may_be_one_below_a_folder_of_its_package(tmp_path: Path) -> None:
     """``pkg`` is installed from ``src/pkg`` under another name, or a path to it is added."""
     root = tree(tmp_path, {"code/pkg/engine.py": "", "user.py": "from pkg.core.engine import train\n"})
