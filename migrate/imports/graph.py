@@ -93,10 +93,11 @@ class Graph(Texts):
         """For each dotted name that a file imports the files that it may mean."""
         if location not in self._meant:
             found = {name: self.path.resolve(name, location) for name in self._look(location)}
-            for package in [one for one in found if not one.strip(".")]:
-                taken = [one for one in found if one.startswith(package) and one[len(package) :].isidentifier()]
-                if taken and all(found[one] for one in taken):  # modules, and nothing of the package itself
-                    found[package] = []
+            for package in [one for one in found if not one.strip(".")]:  # ``from . import name``
+                taken = {one for one in found if one.startswith(package) and one[len(package) :].isidentifier()}
+                names = {one[len(package) :] for one in taken if not found[one]}
+                if taken and not any(names & self._names_of(init) for init in found[package]):
+                    found[package] = []  # modules, and nothing of the package itself but its version
             self._meant[location] = found
         return self._meant[location]
 
@@ -140,6 +141,12 @@ class Graph(Texts):
             for one in self._starred(init):
                 names |= _made(self.outline(one))
             yield from (f"{package}.{one}" for one in sorted(names))
+
+    def _names_of(self, init: str) -> set[str]:
+        """The functions and classes that a package has, those from other files among them."""
+        outline = self.outline(init)
+        made = [_made(one) for one in (outline, *map(self.outline, self._starred(init)))]
+        return {local for local, _ in outline.imported if not local.startswith("__")}.union(*made)
 
     def _starred(self, location: str) -> list[str]:
         """The files whose names a file takes all together."""

@@ -40,7 +40,8 @@ def test_a_file_that_is_called_alike_is_another_one(tmp_path: Path) -> None:
 def test_names_of_the_own_package(tmp_path: Path) -> None:
     """``from . import train`` takes it from the ``__init__.py`` beside it; ``from . import engine`` is a module."""
     users = {"pkg/run.py": "from . import train\n", "pkg/low/run.py": "from .. import stop as halt, engine\n"}
-    root = tree(tmp_path, {**users, "pkg/__init__.py": "", "pkg/engine.py": "", "pkg/low/__init__.py": ""})
+    users |= {"pkg/__init__.py": "def train():\n    pass\n\n\ndef stop():\n    pass\n"}
+    root = tree(tmp_path, {**users, "pkg/engine.py": "", "pkg/low/__init__.py": ""})
     wanted = str(root / "pkg/__init__.py")
     found = exported([str(root / name) for name in users], [wanted, str(root / "pkg/engine.py")])
     assert found[wanted] >= {"train", "stop"}
