@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from .imports.tree import Imports
 from .model import FileResult, Finding, Severity, by_hand
-from .reach import Imports
 from .reading import read
 from .sources import Selection
 

@@ -15,14 +15,24 @@ from .components import Component
 from .errors import Tangled, reason
 from .facts.mentions import mentions
 from .limits import guarded
-from .model import FileResult, FileText, Finding, ModuleResult, Neighbours, Settings, Severity
+from .model import (
+    UNSETTLED,
+    FileResult,
+    FileText,
+    Finding,
+    ModuleResult,
+    Outside,
+    Settings,
+    Severity,
+    Standing,
+)
 from .notebooks.notebook import migrate_notebook
 from .outcome import INTERNAL_ERROR
 from .reading import NOTEBOOK, read
 from .sources import Source, mentions_apex, problem
 from .textio import Undecodable, decode, encode, looks_like_python_2
 
-Engine = Callable[[str, Settings, Neighbours], ModuleResult]
+Engine = Callable[[str, Settings, Outside, Standing], ModuleResult]
 
 
 def analyse_program(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
@@ -64,7 +74,7 @@ def _analysed(program: Component, settings: Settings, engine: Engine) -> tuple[F
     """The same of all files as they are."""
     memory.give_back()  # of the program before this one
     if len(program.sources) == 1:
-        return (analyse_file(program.sources[0], settings, engine),)
+        return (analyse_file(program.sources[0], settings, engine, program.standing),)
     from .engine import migrate_program
     from .linked import migrate_linked
     from .parts.second import second
@@ -75,13 +85,13 @@ def _analysed(program: Component, settings: Settings, engine: Engine) -> tuple[F
     except (OSError, Undecodable):
         return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
     texts = [
-        FileText(text, source.shown, source.neighbours, links)
+        FileText(text, source.shown, source.outside, links)
         for (text, _), source, links in zip(decoded, program.sources, program.links, strict=True)
     ]
-    apart = any(source.neighbours.scattered for source in program.sources)
+    migrate = migrate_program if program.standing.scattered else migrate_linked
     try:
         with guarded():
-            migrated = migrate_program(texts, settings) if apart else migrate_linked(texts, settings)
+            migrated = migrate(texts, settings, program.standing)
             results = second(texts, migrated, settings)
         new = [
             None if result.new_text is None else encode(result.new_text, encoding)
@@ -105,7 +115,9 @@ def _analysed(program: Component, settings: Settings, engine: Engine) -> tuple[F
     )
 
 
-def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResult:
+def analyse_file(
+    source: Source, settings: Settings, engine: Engine, standing: Standing = UNSETTLED
+) -> FileResult:
     """What becomes of one file; whatever happens, a result."""
     notebook = source.location.endswith(NOTEBOOK)
     try:
@@ -126,9 +138,9 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
     try:
         with guarded():
             if notebook:
-                result = migrate_notebook(text, settings, source.neighbours, engine)
+                result = migrate_notebook(text, settings, source.outside, engine, standing)
             else:
-                result = engine(text, settings, source.neighbours)
+                result = engine(text, settings, source.outside, standing)
             if not result.parsed:
                 return _unparseable(source.shown, text, result)
         new = None if result.new_text is None else encode(result.new_text, encoding)
@@ -167,10 +179,7 @@ def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes |
         changes=result.changes,
         findings=result.findings,
         units=result.units,
-        amp_left=result.amp_left,
-        casts_only=result.casts_only,
-        state_only=result.state_only,
-        by_itself=result.by_itself,
+        needs=result.needs,
         asks=result.asks,
         old=b"" if new is None or new == data else data,
         new=None if new == data else new,

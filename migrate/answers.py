@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from .facts.names import imports_apex
+from .imports.tree import Imports
 from .nodes import walk
-from .reach import Imports
 from .reading import NOTEBOOK, read
 
 _TRIES = frozenset("ImportError ModuleNotFoundError Exception BaseException".split())

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from .imports.tree import Imports
 from .knowledge.models import OPTIONS
-from .reach import Imports
 
 _KEPT = "|".join(sorted(OPTIONS))
 _SETS = re.compile(rf"\bself\.({_KEPT})[ \t]*=[^=]".encode())

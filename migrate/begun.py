@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 
 from .components import import_root
-from .reach import Imports
+from .imports.tree import Imports
 from .sources import Selection
 
 _BEGINS = re.compile(rb"\binitialize\b")

@@ -29,12 +29,12 @@ from .facts.elsewhere import (
 )
 from .facts.handed_types import hands_over
 from .facts.masks import MAKES_FAR, MAY_ADD
+from .imports.tree import Imports
 from .installed import importable
 from .knowledge.gradients import steps
 from .knowledge.models import NETWORK_MADE, OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
-from .model import Neighbours
-from .reach import Imports
+from .model import UNSETTLED, Outside, Standing
 from .reading import read
 from .sources import Selection, Source
 
@@ -126,6 +126,7 @@ class Component:
 
     sources: tuple[Source, ...]
     links: tuple[Mapping[str, int], ...]
+    standing: Standing = UNSETTLED
 
     @property
     def size(self) -> int:
@@ -136,35 +137,32 @@ class Component:
         kept = [number for number in range(len(self.sources)) if number not in left_out]
         new = {old: number for number, old in enumerate(kept)}
         links = ({dotted: new[at] for dotted, at in self.links[old].items() if at in new} for old in kept)
-        return Component(tuple(self.sources[old] for old in kept), tuple(links))
+        return replace(self, sources=tuple(self.sources[old] for old in kept), links=tuple(links))
 
 
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
     at = source.location
     counted, spoken, own = _counted(at, imports), _spoken(at, imports), _own(at, imports)
-    about = replace(source.neighbours, counted=counted, spoken=spoken, own=own)
-    source = replace(source, neighbours=about)
+    about = replace(source.outside, counted=counted, spoken=spoken, own=own)
+    source = replace(source, outside=about)
     if not (source.uses_amp or source.spells_amp):
-        exported = imports.taken_by_name(at, selection.vendored)
-        if "*" in exported:  # of files that are called alike, by their last name
-            exported = imports.taken(at, (at,))
-        return Component((replace(source, neighbours=replace(source.neighbours, exported=exported)),), ({},))
+        source = replace(source, outside=replace(source.outside, exported=imports.taken(at, (at,))))
+        return Component((source,), ({},))
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
-    hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
     near = replace(
-        source.neighbours,
+        source.outside,
         exported=imports.taken(at, (at,)),
         importable=importable((at,), imports.above((at,)))[at],
         scalers=_scalers((at,), imports),
         switched=_switched((at,), imports),
         elsewhere=_elsewhere(at, imports),
-        hold=hold,
+        later=later,
     )
-    source = replace(source, neighbours=near)
+    source = replace(source, outside=near)
     if source.spells_amp:
         spelled = _spelled(selection, imports, (at,))
-        source = replace(source, neighbours=replace(source.neighbours, spelled=spelled))
+        source = replace(source, outside=replace(source.outside, spelled=spelled))
     return Component((source,), ({},))
 
 
@@ -363,8 +361,7 @@ def run_by_others(program: Component, imports: Imports) -> Component | None:
 
 
 def _scattered(program: Component) -> Component:
-    apart = [replace(one, neighbours=replace(one.neighbours, scattered=True)) for one in program.sources]
-    return replace(program, sources=tuple(apart))
+    return replace(program, standing=Standing(scattered=True))
 
 
 def import_root(location: str) -> str:
@@ -844,7 +841,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
     spelled, scalers = _spelled(selection, imports, number), _scalers(number, imports)
     switched, importables = _switched(number, imports), importable(number, imports.above(number))
     near = {
-        at: Neighbours(
+        at: Outside(
             taken[at],
             spelled,
             scalers,
@@ -857,7 +854,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
         )
         for at in number
     }
-    return Component(tuple(replace(s, neighbours=near[s.location]) for s in sources), tuple(links))
+    return Component(tuple(replace(s, outside=near[s.location]) for s in sources), tuple(links))
 
 
 def _source(shown: str, location: str) -> Source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from .check.compiles import compiles
@@ -22,14 +22,17 @@ from .judge.verdict import Verdict
 from .model import (
     ALONE,
     TOGETHER,
+    UNSETTLED,
     Applicability,
     Change,
     FileText,
     Finding,
+    Leads,
     ModuleResult,
-    Neighbours,
+    Outside,
     Settings,
     Severity,
+    Standing,
     UnitSummary,
 )
 from .parts.second import second
@@ -39,10 +42,9 @@ from .plan.bare import assign_state, unresolved
 from .plan.decide import decide, forget_covered
 from .plan.home import scaling
 from .plan.idle_imports import idle_imports
-from .plan.listed_state import asks_the_scaler
+from .plan.left import lines_left, needs
 from .plan.plan import Plan
 from .plan.premises import handed
-from .plan.premises.idle_state import idle_state
 from .plan.regions.within import within
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
@@ -53,7 +55,6 @@ from .rewrite.trace import Run
 from .rules.apx090_remaining import of_nobody
 from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
-from .units.casts import casts_only
 from .units.conditions import Conditions
 from .units.unfilled import fill
 from .units.unit import Context, Manual, Unit, group
@@ -76,17 +77,21 @@ class _Attempt:
     runs: tuple[Run, ...] = ()  # which characters of all texts together stood where in the old ones
 
 
-def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE) -> ModuleResult:
+def migrate_module(
+    text: str, settings: Settings, outside: Outside = ALONE, standing: Standing = UNSETTLED
+) -> ModuleResult:
     """Migrate one module's text (decoded, without BOM, newlines as they are).
 
-    ``neighbours`` is what the rest of the tree has to do with it. Text that does not parse gives
+    ``outside`` is what other files have to do with it. Text that does not parse gives
     ``parsed=False``; nothing is raised for bad input.
     """
-    file = FileText(text, neighbours=neighbours)
-    return second([file], migrate_program([file], settings), settings)[0]
+    file = FileText(text, outside=outside)
+    return second([file], migrate_program([file], settings, standing), settings)[0]
 
 
-def migrate_program(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+def migrate_program(
+    files: Sequence[FileText], settings: Settings, standing: Standing = UNSETTLED
+) -> list[ModuleResult]:
     """Migrate amp in the files of one program together; a result for each. Apex's other parts are `second`'s.
 
     Where one of several does not parse all results say ``parsed=False``."""
@@ -98,33 +103,36 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     except (SyntaxError, ValueError, RecursionError):
         return [ModuleResult(None, parsed=False) for _ in files]
     v = Values(m)
-    facts = collect(m, v, reduce(Elsewhere.with_, (file.neighbours.elsewhere for file in files)))
-    own = tuple(file.neighbours.own for file in files)
+    facts = collect(m, v, reduce(Elsewhere.with_, (file.outside.elsewhere for file in files)))
+    own = tuple(file.outside.own for file in files)
     if not facts.imports and not facts.uses and not amp_of_others(m, facts, own):
         return [ModuleResult(None, findings=of_nobody(m, v, file)) for file in m.files]
-    taken = m.handed_on([file.neighbours.exported for file in files])
-    spelled = any(file.neighbours.spelled for file in files)
-    scalers = frozenset().union(*(file.neighbours.scalers for file in files))
+    taken = m.handed_on([file.outside.exported for file in files])
+    spelled = any(file.outside.spelled for file in files)
+    scalers = frozenset().union(*(file.outside.scalers for file in files))
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
-    unled = files[0].neighbours.unled
-    switched = frozenset().union(*(file.neighbours.switched for file in files))
-    answered = files[0].neighbours.answered
-    public = tuple(file.neighbours.importable for file in files)
+    unled = standing.leads is Leads.NOBODY
+    switched = frozenset().union(*(file.outside.switched for file in files))
+    public = tuple(file.outside.importable for file in files)
+    answered = standing.answered
     ctx = Context(
         m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered, importable=public
     )
     fill(ctx)
-    neighbours = files[0].neighbours
-    tried, known = _tried(ctx, neighbours), frozenset[str]()
+    later = next((file.outside.later for file in files if file.outside.later is not None), None)
+    if standing.stays is None and later is not None:
+        why = f"{later}, which this imports, may run a model in another thread or in a generator"
+        standing = replace(standing, stays=why)
+    tried, known = _tried(ctx, standing), frozenset[str]()
     while more := tried.asks - known:
         known |= more
-        again = _tried(ctx, neighbours, known, tried)
+        again = _tried(ctx, standing, known, tried)
         if not again.plans and not again.held and not again.asks - known:
             break
         tried = again
     refused = any(unit.beside_native for unit in tried.units)  # the native side does something else than Apex's did
     if tried.manual and not tried.ignored and not refused and (way := foreign.own_split(ctx, tried.units)) is not None:
-        again = _tried(ctx, neighbours, known, way=way)
+        again = _tried(ctx, standing, known, way=way)
         tried = again if again.plans or again.held else tried
     units, plans, held, manual = tried.units, tried.plans, tried.held, tried.manual
     ignored, attempt = tried.ignored, tried.attempt
@@ -154,7 +162,7 @@ class _Tried:
 
 def _tried(
     ctx: Context,
-    neighbours: Neighbours,
+    standing: Standing,
     known: frozenset[str] = frozenset(),
     before: _Tried | None = None,
     way: list[Unit] | None = None,
@@ -164,14 +172,14 @@ def _tried(
     ask whether a backward waits for them. Where that changes nothing the judge is not asked again."""
     found = [] if outdated(ctx) else group(ctx.facts, ctx.m)
     units, (plans, manual, ignored) = (
-        (way, _decide(ctx, way, neighbours.hold, known)) if way is not None else _grouped(ctx, found, neighbours, known)
+        (way, _decide(ctx, way, standing.stays, known)) if way is not None else _grouped(ctx, found, standing, known)
     )
     held: list[Plan] = []
     if ctx.settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []
     whole = not manual and not held and not ignored
-    attempt = _write(ctx, plans, whole=whole, follow=neighbours.follow and not units)
-    if neighbours.unled and not units and attempt.texts is not None:
+    attempt = _write(ctx, plans, whole=whole, follow=standing.leads is not Leads.UNKNOWN and not units)
+    if ctx.unled and not units and attempt.texts is not None:
         _tell_unled(ctx, attempt.work)
     if attempt.problem is not None:
         why = attempt.problem
@@ -223,28 +231,28 @@ def _judged(plans: list[Plan], verdict: Verdict) -> list[tuple[Unit, Manual]]:
 
 
 def _grouped(
-    ctx: Context, units: list[Unit], neighbours: Neighbours, known: frozenset[str]
+    ctx: Context, units: list[Unit], standing: Standing, known: frozenset[str]
 ) -> tuple[list[Unit], _Decided]:
     """The first of several ways to part a program into units that leads to plans, with what was decided; where none
     does, the plain one."""
-    split = scaling.apart(ctx, units, neighbours.unled)
+    split = scaling.apart(ctx, units, ctx.unled)
     if split is not None and any(unit.initializes and not unit.apart for unit in split):
         units, split = split, None  # a native backend serves: Apex's goes
     served = foreign.split(ctx, units) or sides.split(ctx, units) or arms.split(ctx, units)
     early = split is not None and scaling.is_called(ctx, split)  # who calls it stays as it is
     for way in (served, split if early else None):
-        if way is not None and (decided := _decide(ctx, way, neighbours.hold, known))[0]:
+        if way is not None and (decided := _decide(ctx, way, standing.stays, known))[0]:
             return way, decided
-    plain = _decide(ctx, units, neighbours.hold, known)
+    plain = _decide(ctx, units, standing.stays, known)
     if plain[1]:
-        one = handed.joined(ctx, units) if neighbours.scattered else None
+        one = handed.joined(ctx, units) if standing.scattered else None
         for way in ([one] if one is not None else None, None if early else split):
-            if way is not None and (decided := _decide(ctx, way, neighbours.hold, known))[0]:
+            if way is not None and (decided := _decide(ctx, way, standing.stays, known))[0]:
                 return way, decided
     return units, plain
 
 
-def _decide(ctx: Context, units: list[Unit], hold: str | None, known: frozenset[str]) -> _Decided:
+def _decide(ctx: Context, units: list[Unit], stays: str | None, known: frozenset[str]) -> _Decided:
     """Plans of all units, or of none; why units stay; and which of them their author asked to leave alone.
 
     Apex's casts and scales are a state of the process: one unit that stays would find it taken down."""
@@ -263,8 +271,8 @@ def _decide(ctx: Context, units: list[Unit], hold: str | None, known: frozenset[
         try:
             if obstacle is not None:
                 raise obstacle
-            if hold is not None:
-                raise Manual(unit.line_node, hold, "migrate both by hand, together")
+            if stays is not None:
+                raise Manual(unit.line_node, stays, "migrate both by hand, together")
             plans.append(decide(ctx, unit, state[unit.number]))
         except Manual as missing:
             manual.append((unit, missing))
@@ -423,7 +431,7 @@ def _write_once(
         return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
         return _Attempt(None, work, str(error))
-    left = _amp_left(ctx, work) if whole and plans else {}
+    left = lines_left(ctx, work) if whole and plans else {}
     if left:
         first = min(ctx.m.files[number].first + line - 1 for number, line in left.items())
         return _Attempt(texts, work, f"line {first} still uses amp, in a way that has no counterpart here")
@@ -503,12 +511,10 @@ def _results(
     summaries = [
         UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), _line(u.line_node)) for u in units
     ]
-    only_casts, only_state = not units and casts_only(ctx), not units and bool(idle_state(ctx))
-    by_itself = bool(manual) and not ctx.facts.initializes and scaling.apart(ctx, units, True) is not None
     imported = any(name.startswith("apex.amp") for names in ctx.facts.imports.values() for name in names)
     asks = imported and not units and not any(d.startswith("apex.amp.") for d in ctx.facts.uses.values())
     origins = came_from(ctx.m, attempt.texts, attempt.runs) if attempt.texts is not None else [()] * len(ctx.m.files)
-    results, left = [], _amp_left(ctx, work)
+    results, left = [], needs(ctx, work, units, bool(manual))
     for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
         new = attempt.texts[file.number] if attempt.texts is not None else file.text
         results.append(
@@ -517,29 +523,12 @@ def _results(
                 said.changes if new != file.text else (),
                 said.findings,
                 said.units,
-                amp_left=left.get(file.number),
-                casts_only=only_casts,
-                state_only=only_state,
-                by_itself=by_itself,
+                needs=left.get(file.number),
                 asks=asks,
                 origin=origins[file.number],
             )
         )
     return results
-
-
-def _amp_left(ctx: Context, work: Work) -> dict[int, int]:
-    """The first line of each file (by number) that still needs amp to be initialized, here or in another file."""
-    found: dict[int, int] = {}
-    for use, dotted in ctx.facts.uses.items():
-        if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not asks_the_scaler(ctx, use):
-            file = ctx.m.file(use)
-            line = use.lineno - file.first + 1
-            found[file.number] = min(line, found.get(file.number, line))
-    for name in amp_of_others(ctx.m, ctx.facts, ctx.own):
-        file = ctx.m.file(name)
-        found.setdefault(file.number, name.lineno - file.first + 1)
-    return found
 
 
 def _untouched(units: list[Unit], manual: list[tuple[Unit, Manual]], held: list[Plan]) -> str:

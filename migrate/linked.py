@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .begun_with import begins_nothing
@@ -18,7 +18,22 @@ from .errors import Tangled
 from .facts.files import reached_from
 from .limits import begin_anew
 from .memory import give_back
-from .model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
+from .model import (
+    UNSETTLED,
+    Applicability,
+    FileText,
+    Leads,
+    ModuleResult,
+    Need,
+    Settings,
+    Severity,
+    Standing,
+    UnitSummary,
+    Waits,
+    by_hand,
+)
+from .needs import waits
+from .numbering import last, moved
 from .untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
@@ -29,45 +44,47 @@ Numbers = tuple[int, ...]  # of the files of one program
 _Part = tuple[Numbers, Sequence[ModuleResult]]  # a program, and what becomes of it by itself
 
 
-def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+def migrate_linked(
+    files: Sequence[FileText], settings: Settings, standing: Standing = UNSETTLED
+) -> list[ModuleResult]:
     """Migrate files that are linked with each other; a result for each.
 
     Where one of them does not parse all results say ``parsed=False``: what it needs of the others is not known."""
     programs = _programs(files)
     if len(programs) == 1:
-        return migrate_program(files, settings)
-    programs, apart = _each(files, programs, settings)
+        return migrate_program(files, settings, standing)
+    programs, apart = _each(files, programs, settings, standing)
     if not all(one.parsed for part in apart for one in part):
         return [ModuleResult(None, parsed=False) for _ in files]
-    apart = _followed(files, programs, apart, settings)
+    apart = _followed(files, programs, apart, settings, standing)
     joined = _in_one_process(files, programs, apart)
     found = None if joined else _agreed(files, programs, apart)
     if found is not None:
         return found
     early = any(map(by_hand, apart)) and len(files) > MOST_AGAIN  # together all would stay, after a long time
-    found = _without_the_staying(files, programs, apart, settings) if early else None
-    together = found or _by_itself(files, settings)
+    found = _without_the_staying(files, programs, apart, settings, standing) if early else None
+    together = found or _by_itself(files, settings, standing)
     if found is not None or not by_hand(together):
         return together
-    found = None if early else _without_the_staying(files, programs, apart, settings)
+    found = None if early else _without_the_staying(files, programs, apart, settings, standing)
     if found is None and not joined:
         found = as_many_as_agree(files, programs, apart, together)
-    return found or _without_the_unrun(files, programs, apart, settings) or together
+    return found or _without_the_unrun(files, programs, apart, settings, standing) or together
 
 
 def _each(
-    files: Sequence[FileText], programs: Sequence[Numbers], settings: Settings
+    files: Sequence[FileText], programs: Sequence[Numbers], settings: Settings, standing: Standing
 ) -> tuple[list[Numbers], list[list[ModuleResult]]]:
     """What becomes of each program by itself; of many scripts over the same files (a base of trainers, and sixty that
     derive from it) several are one, if none of it stays: what they share is looked at once for all of them."""
     parts: list[tuple[Numbers, list[ModuleResult]]] = []
     for group in _groups(files, programs):
         one = tuple(sorted({number for numbers in group for number in numbers}))
-        found = _unless_tangled(_part(files, one), settings) if len(group) > 1 else None
+        found = _unless_tangled(_part(files, one), settings, standing) if len(group) > 1 else None
         if found is not None and not by_hand(found):
             parts.append((one, found))
         else:
-            parts += [(numbers, _by_itself(_part(files, numbers), settings)) for numbers in group]
+            parts += [(numbers, _by_itself(_part(files, numbers), settings, standing)) for numbers in group]
     return [numbers for numbers, _ in parts], [found for _, found in parts]
 
 
@@ -82,9 +99,9 @@ def _groups(files: Sequence[FileText], programs: Sequence[Numbers]) -> list[list
     return [some[at : at + MOST_APART] for some in groups.values() for at in range(0, len(some), MOST_APART)]
 
 
-def _unless_tangled(files: Sequence[FileText], settings: Settings) -> list[ModuleResult] | None:
+def _unless_tangled(files: Sequence[FileText], settings: Settings, standing: Standing) -> list[ModuleResult] | None:
     try:
-        return _by_itself(files, settings)
+        return _by_itself(files, settings, standing)
     except Tangled:
         return None
 
@@ -94,27 +111,24 @@ def _followed(
     programs: Sequence[Numbers],
     apart: list[list[ModuleResult]],
     settings: Settings,
+    standing: Standing,
 ) -> list[list[ModuleResult]]:
     """What becomes of scripts that use Apex's casts and never initialize, beside others that are all migrated: in a run
     of theirs the casts did nothing, so they go with the others' (``register_half_function`` in a script that only
     evaluates)."""
     if any(map(by_hand, apart)) or not any(map(_has_units, apart)):
         return apart
-    waits = [not _has_units(part) and any(r.casts_only and r.amp_left is not None for r in part) for part in apart]
-    pairs = zip(programs, apart, waits, strict=True)
-    return [_by_itself(_told(_part(files, one)), settings) if waiting else part for one, part, waiting in pairs]
+    waiting = [not _has_units(part) and waits(part, Waits.CASTS) for part in apart]
+    migrated = replace(standing, leads=Leads.MIGRATED)
+    pairs = zip(programs, apart, waiting, strict=True)
+    return [_by_itself(_part(files, one), settings, migrated) if led else part for one, part, led in pairs]
 
 
-def _told(files: list[FileText]) -> list[FileText]:
-    """The files of a program, told that who initializes is migrated."""
-    return [replace(file, neighbours=replace(file.neighbours, follow=True)) for file in files]
-
-
-def _by_itself(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+def _by_itself(files: Sequence[FileText], settings: Settings, standing: Standing) -> list[ModuleResult]:
     """What becomes of one program. It has the time of one, and what its analysis took is given back ahead of the next
     one: several would lie in memory side by side."""
     begin_anew()
-    found = migrate_program(files, settings)
+    found = migrate_program(files, settings, standing)
     give_back()
     return found
 
@@ -137,7 +151,7 @@ def _in_one_process(
     imported = [
         numbers
         for numbers in training
-        if any(files[one].neighbours.exported and len(reached_from(links, one)) == len(numbers) for one in numbers)
+        if any(files[one].outside.exported and len(reached_from(links, one)) == len(numbers) for one in numbers)
     ]
     shared = [one for one in range(len(files)) if sum(one in numbers for numbers in imported) > 1]
     return any("initialize(" in files[one].text for one in shared)
@@ -169,12 +183,12 @@ def _agreed(
     before = 0
     for numbers, part in parts:
         for number, one in zip(numbers, part, strict=True):
-            mine = _numbered(one, before)
+            mine = moved(one, before)
             if one.new_text == said.get(number):
                 results[number] = _both(results[number], mine) if number in results else mine
             elif one.new_text is None:  # another program changes it, amp and all
-                left.append((number, replace(mine, amp_left=None)))
-        before += _units(part)
+                left.append((number, replace(mine, needs=None)))
+        before += last(part)
     for number, one in left:
         results[number] = _both(results[number], one)
     called = {number: _called_somewhere(number, programs, apart) for number in results}
@@ -240,6 +254,7 @@ def _without_the_staying(
     programs: Sequence[Numbers],
     apart: Sequence[Sequence[ModuleResult]],
     settings: Settings,
+    standing: Standing,
 ) -> list[ModuleResult] | None:
     """The programs that can go without those that stay; None where that is none, or where one of these would run
     something else then."""
@@ -250,7 +265,7 @@ def _without_the_staying(
         return None
     inside, gone = _together(files, going)
     if gone is None:
-        gone = _by_itself(_part(files, inside), settings) if len(going) > 1 else None
+        gone = _by_itself(_part(files, inside), settings, standing) if len(going) > 1 else None
     return _beside_the_staying(files, inside, gone, left)
 
 
@@ -304,7 +319,7 @@ def _beside_the_staying(
     if gone is None or by_hand(gone):
         return None
     results = dict(zip(inside, gone, strict=True))
-    before = _units(gone)
+    before = last(gone)
     for numbers, found in left:
         part, new = _part(files, numbers), _become(files, numbers, results)
         idle = not _has_units(found) and not by_hand(found)
@@ -312,8 +327,8 @@ def _beside_the_staying(
             return None
         for number, one in zip(numbers, found, strict=True):
             if number not in results:
-                results[number] = _numbered(one, before)
-        before += _units(found)
+                results[number] = moved(one, before)
+        before += last(found)
     return [results.get(number, ModuleResult(None)) for number in range(len(files))]
 
 
@@ -322,6 +337,7 @@ def _without_the_unrun(
     programs: Sequence[Numbers],
     apart: Sequence[Sequence[ModuleResult]],
     settings: Settings,
+    standing: Standing,
 ) -> list[ModuleResult] | None:
     """All without the programs that stay and that nothing in the tree runs; None where that is none, or where one of
     the others stays as well."""
@@ -331,15 +347,15 @@ def _without_the_unrun(
     if not unrun or not left:
         return None
     inside = tuple(sorted({number for mine in left for number in mine}))
-    gone = migrate_linked(_part(files, inside), settings)
+    gone = migrate_linked(_part(files, inside), settings, standing)
     if by_hand(gone) or not _has_units(gone):
         return None
     results = dict(zip(inside, gone, strict=True))
-    before = _units(gone)
+    before = last(gone)
     for mine, part in unrun:
         for number, one in zip(mine, part, strict=True):
-            results.setdefault(number, _numbered(one, before))
-        before += _units(part)
+            results.setdefault(number, moved(one, before))
+        before += last(part)
     return [results[number] for number in range(len(files))]
 
 
@@ -350,13 +366,9 @@ def _runs_nowhere(files: Sequence[FileText], numbers: Numbers, found: Sequence[M
     part = _part(files, numbers)
     links = [file.links for file in part]
     firsts = [one for one in range(len(part)) if len(reached_from(links, one)) == len(part)]
-    taken = any(part[one].neighbours.exported for one in firsts)
+    taken = any(part[one].outside.exported for one in firsts)
     begun = any(word in file.text for file in part for word in ("initialize(", "import_module(", "__import__("))
     return not taken and not begun and all(found[one].units and begins_nothing(part[one].text) for one in firsts)
-
-
-def _units(part: Iterable[ModuleResult]) -> int:
-    return max((unit.number for one in part for unit in one.units), default=0)
 
 
 def _become(files: Sequence[FileText], numbers: Numbers, results: Mapping[int, ModuleResult]) -> list[str]:
@@ -367,23 +379,19 @@ def _become(files: Sequence[FileText], numbers: Numbers, results: Mapping[int, M
     ]
 
 
-def _numbered(result: ModuleResult, before: int) -> ModuleResult:
-    return replace(
-        result,
-        changes=tuple(renumbered(one, before) for one in result.changes),
-        findings=tuple(renumbered(one, before) for one in result.findings),
-        units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
-    )
-
-
 def _both(one: ModuleResult, other: ModuleResult) -> ModuleResult:
     """What two programs say of a file that they share: each thing once."""
     said = {(f.rule, f.line, f.message) for f in one.findings}
     more = [f for f in other.findings if (f.rule, f.line, f.message) not in said]
-    left = [line for line in (one.amp_left, other.amp_left) if line is not None]
     return replace(
         one,
         findings=tuple(sorted((*one.findings, *more), key=lambda f: (f.line, f.rule, f.message))),
         units=(*one.units, *other.units),
-        amp_left=min(left, default=None),
+        needs=_both_needs(one.needs, other.needs),
     )
+
+
+def _both_needs(one: Need | None, other: Need | None) -> Need | None:
+    if one is None or other is None:
+        return one or other
+    return Need(min(one.line, other.line), one.waits if one.waits is other.waits else Waits.TRAINING)

@@ -8,9 +8,9 @@ Lines are counted from 1, columns and offsets from 0, in characters of the decod
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, TypeVar
+from typing import Literal
 
 from .facts.elsewhere import NOWHERE, Elsewhere
 
@@ -61,13 +61,13 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """What the rest of the tree has to do with one module.
+class Outside:
+    """What files outside of its program have to do with one file.
 
     ``exported`` are names that other files import from it (``*``: all). ``spelled`` says whether one of them reads an
     attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have, ``elsewhere``
-    what those that it imports make of networks. ``hold`` says why its units have to stay, where a file that
-    belongs to them still needs Apex. ``counted``: one that runs in its process asks groups of parameters for the step
+    what those that it imports make of networks. ``later`` is one that it imports which may run a model in another
+    thread or in a generator. ``counted``: one that runs in its process asks groups of parameters for the step
     that Apex's Adam counted there; ``spoken`` is what such files ask objects (``name``, ``name=`` where it is set) and
     groups of parameters (``"name"``) for of what Apex's optimizers had; ``*`` where one hands optimizers on."""
 
@@ -75,19 +75,38 @@ class Neighbours:
     spelled: bool = True
     scalers: frozenset[str] = frozenset()
     elsewhere: Elsewhere = field(default=NOWHERE, hash=False)
-    hold: str | None = None
-    follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
-    unled: bool = False  # nothing is known to use its casts or what scales in it, and nothing else needs Apex's amp
-    answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
+    later: str | None = None
     counted: bool = False
     spoken: frozenset[str] = frozenset()
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
     own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
     importable: Importable = Importable.NOWHERE  # who may import from here whose calls are not in the tree
-    scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 
-ALONE = Neighbours()
+ALONE = Outside()
+
+
+class Leads(Enum):
+    """Who initializes the amp of a program that does not do so itself."""
+
+    UNKNOWN = "unknown"
+    MIGRATED = "migrated"  # others, all of which are migrated: what is cast here goes with them
+    NOBODY = "nobody"  # nobody who is known, and nothing else of the tree needs Apex's amp
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What became of the other programs of a tree, for one that is looked at anew because of it.
+
+    ``stays`` says why its units do: a file of its process that could not be put together with it still needs Apex."""
+
+    leads: Leads = Leads.UNKNOWN
+    stays: str | None = None
+    answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
+    scattered: bool = False  # no import joins the files of this program: a library's runner does
+
+
+UNSETTLED = Standing()
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,7 @@ class FileText:
 
     text: str
     name: str = ""
-    neighbours: Neighbours = ALONE
+    outside: Outside = ALONE
     links: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -198,12 +217,21 @@ class UnitSummary:
     line: int
 
 
-_OfUnit = TypeVar("_OfUnit", Change, Finding)
+class Waits(Enum):
+    """What a file needs amp for."""
+
+    TRAINING = "training"  # a unit that stays, or what has no counterpart
+    CASTS = "casts"  # there is no unit, and all are casts that can be rewritten
+    STATE = "state"  # there is no unit, and amp's state is saved and loaded
+    SCALES = "scales"  # a class that scales what it is called with
 
 
-def renumbered(item: _OfUnit, by: int) -> _OfUnit:
-    """The same of a unit whose number is higher by so many; what is of no unit stays as it is."""
-    return item if item.unit is None else replace(item, unit=item.unit + by)
+@dataclass(frozen=True)
+class Need:
+    """The first line of a file that still needs amp to be initialized, and what of its program is left of amp."""
+
+    line: int
+    waits: Waits = Waits.TRAINING
 
 
 @dataclass(frozen=True)
@@ -215,10 +243,7 @@ class ModuleResult:
     findings: tuple[Finding, ...] = ()
     units: tuple[UnitSummary, ...] = ()
     parsed: bool = True
-    amp_left: int | None = None  # a line that still needs amp to be initialized
-    casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
-    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
-    by_itself: bool = False  # what is left of amp is a class that scales what it is called with
+    needs: Need | None = None  # amp, which has to be initialized for it, here or in another file
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     origin: tuple[int, ...] = ()  # for each line of the new text, the one of the old that it came from
 
@@ -240,10 +265,7 @@ class FileResult:
     changes: tuple[Change, ...] = ()
     findings: tuple[Finding, ...] = ()
     units: tuple[UnitSummary, ...] = ()
-    amp_left: int | None = None  # a line that still needs amp to be initialized
-    casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
-    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
-    by_itself: bool = False  # what is left of amp is a class that scales what it is called with
+    needs: Need | None = None  # amp, which has to be initialized for it, here or in another file
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     old: bytes = field(default=b"", repr=False)
     new: bytes | None = field(default=None, repr=False)

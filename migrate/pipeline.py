@@ -7,8 +7,8 @@ numbered in that order.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,22 +18,24 @@ from .analysis import Engine, analyse_file
 from .answers import may_be_answered
 from .begun import may_be_initialized
 from .components import Component, components, run_by_others, scattered, single, widened
+from .imports.tree import Imports
 from .journal import digest
 from .model import (
     TOGETHER,
     Applicability,
-    Change,
     FileResult,
     Finding,
-    Neighbours,
+    Leads,
     Settings,
     Severity,
+    Standing,
+    Waits,
     by_hand,
-    renumbered,
 )
+from .needs import needed, unused, waits
 from .notebooks.callers import told
+from .numbering import moved, numbered
 from .outcome import Analysed, Outcome, Texts
-from .reach import Imports
 from .reading import NOTEBOOK
 from .sources import RULE as NOT_ANALYSED
 from .sources import Selection, Source
@@ -114,7 +116,7 @@ def analyse(
             own = {source.location for source in program.sources}
             dissolved += [single(s, selection, imports) for s in _files(selection) if s.location in own]
             why |= {one.path: one.findings[0] for one in results if one.findings}
-        elif len(program.sources) > 1 and any(_unused(one) or one.asks for one in results):
+        elif len(program.sources) > 1 and (unused(results) or any(one.asks for one in results)):
             unled.append((program, results))
         elif len(program.sources) > 1:
             settled += _together(program, results, spool)
@@ -128,7 +130,7 @@ def analyse(
     done = _with_questions(done, spool)
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
-    return Outcome(selection.scanned, tuple(_numbered(done)))
+    return Outcome(selection.scanned, tuple(numbered(done)))
 
 
 def _files(selection: Selection) -> list[Source]:
@@ -149,14 +151,14 @@ def _by_runners(
 ) -> list[tuple[Component, tuple[FileResult, ...]]]:
     """Settle files that no import joins, as a library's runner trains; the programs that stay stuck."""
     amp = {source.location for source in selection.amp}
-    apart = {s.location: s for s, one in ready.items() if s.location in amp and one.result.amp_left is not None}
+    apart = {s.location: s for s, one in ready.items() if s.location in amp and needed([one.result])}
     apart |= {s.location: s for program, _ in stuck for s in program.sources if s.location in amp}
 
     def settle(tried: Iterable[Component]) -> None:
         nonlocal stuck
         for program, results in results_of(list(tried), settings, jobs, engine):
             within = _all_within(program, stuck, selection)
-            whole = not by_hand(results) and all(one.amp_left is None for one in results)
+            whole = not by_hand(results) and not needed(results)
             handed = any(change.rule == HANDED for one in results for change in one.changes)
             if within is not None and whole and handed:
                 stuck = _take(program, results, within, stuck, ready, settled, spool)
@@ -205,14 +207,8 @@ def _as_wider_says(
     low = numbers[0] - 1
     if numbers != [*range(low + 1, low + 1 + len(numbers))]:
         return found
-    return tuple(
-        replace(
-            own,
-            findings=tuple(renumbered(finding, -low) for finding in one.findings),
-            units=tuple(replace(unit, number=unit.number - low) for unit in one.units),
-        )
-        for one, own in zip(told, found, strict=True)
-    )
+    alike = [moved(one, -low) for one in told]
+    return tuple(replace(own, findings=one.findings, units=one.units) for one, own in zip(alike, found, strict=True))
 
 
 def _with_reason(one: Analysed, why: Mapping[str, Finding]) -> Analysed:
@@ -327,7 +323,7 @@ def _may_change(
 
 def _native(found: Iterable[Analysed]) -> set[str]:
     """Files that are migrated and need amp no more."""
-    return {str(one.texts.location) for one in found if one.texts is not None and one.result.amp_left is None}
+    return {str(one.texts.location) for one in found if one.texts is not None and not needed([one.result])}
 
 
 def _tells(result: FileResult) -> bool:
@@ -341,33 +337,33 @@ def _settle(
 
     Units stay where a connected file still needs amp, as half a migration would break them; a file whose
     casts serve only units that are migrated follows them."""
-    left = {s.location for s, a in ready.items() if a.result.amp_left is not None}
+    left = {s.location for s, a in ready.items() if needed([a.result])}
     if not left or not any(_migrated(a.result) for a in ready.values()):
         return
-    casts = {s.location for s, a in ready.items() if a.result.casts_only}
+    casts = {s.location for s, a in ready.items() if waits([a.result], Waits.CASTS)}
     stuck = left - casts
 
-    def again(source: Source, neighbours: Neighbours) -> None:
+    def again(source: Source, standing: Standing) -> None:
         del ready[source]
-        changed = replace(source, neighbours=neighbours)
-        ready[changed] = _put_away(analyse_file(changed, settings, engine), Path(source.location), spool)
+        found = analyse_file(source, settings, engine, standing)
+        ready[source] = _put_away(found, Path(source.location), spool)
 
     while True:
         shown = {s.location: a.result for s, a in ready.items()}
         for source in _movable(ready, stuck):
             other = imports.beside(source.location, stuck)
             if other is not None:
-                again(source, replace(source.neighbours, hold=_still_needs(shown[other])))
+                again(source, Standing(stays=_still_needs(shown[other])))
                 stuck.add(source.location)
                 break
         else:
-            needed = {c for c in casts - stuck if any(imports.reached(one, (c,)) for one in stuck)}
-            if not needed:
+            used = {c for c in casts - stuck if any(imports.reached(one, (c,)) for one in stuck)}
+            if not used:
                 break
-            stuck |= needed  # a unit that stays uses these casts, so they stay, and so does who else uses them
+            stuck |= used  # a unit that stays uses these casts, so they stay, and so does who else uses them
     for source in [s for s in ready if s.location in casts - stuck]:
         if any(imports.reached(one.location, (source.location,)) for one in _movable(ready, stuck)):
-            again(source, replace(source.neighbours, follow=True))
+            again(source, Standing(Leads.MIGRATED))
 
 
 def _settle_casts(
@@ -384,32 +380,32 @@ def _settle_casts(
     """Settle casts, classes that scale what they are called with, and questions whether amp is there, that no import
     joins to training: where nothing else in the tree needs Apex's amp any more, whoever uses them is migrated, or never
     switched amp on. One file is no tree."""
-    alone = [s for s, a in ready.items() if _unused(a.result) or a.result.asks]
+    alone = [s for s, a in ready.items() if unused([a.result]) or a.result.asks]
     others = [*settled, *(a for s, a in ready.items() if s not in alone)]
-    needed = any(a.result.status == "unparseable" or a.result.amp_left is not None for a in others)
-    needed |= selection.scanned < 2
+    wanted = any(a.result.status == "unparseable" or needed([a.result]) for a in others)
+    wanted |= selection.scanned < 2
 
     def may(results: Sequence[FileResult]) -> bool:
-        return not needed or not any(map(_unused, results))  # an answer that nobody reads is wanted by nobody
+        return not wanted or not unused(results)  # an answer that nobody reads is wanted by nobody
 
     texts = [a.texts for a in (*settled, *ready.values()) if a.texts is not None]
     now = {str(text.location): partial(spool.get, text.new) for text in texts}
 
     def answered(program: Component, results: Sequence[FileResult]) -> bool:
         asking = [s.location for s, one in zip(program.sources, results, strict=True) if one.asks]
-        return not needed and all(may_be_answered(one, imports, now) for one in asking)
+        return not wanted and all(may_be_answered(one, imports, now) for one in asking)
 
     native = _native([*settled, *ready.values()])
 
     def led(program: Component, results: Sequence[FileResult]) -> bool:
-        saving = [s.location for s, one in zip(program.sources, results, strict=True) if one.state_only]
+        saving = [source.location for source in program.sources] if waits(results, Waits.STATE) else []
         return bool(saving) and may_be_initialized(saving, selection, imports, native)
 
     whole = [*((Component((s,), ({},)), (ready[s].result,)) for s in alone), *programs]
     chosen = [one for one in whole if may(one[1]) and not led(*one)]
     again = [_unled(program, answered(program, results)) for program, results in chosen]
     found = list(results_of(again, settings, jobs, engine))
-    if any(result.amp_left is not None for _, results in found for result in results):
+    if any(needed(results) for _, results in found):
         found = []
     tried = {source.location for program, _ in found for source in program.sources}
     left = [one for one in programs if one[0].sources[0].location not in tried]
@@ -422,17 +418,8 @@ def _settle_casts(
         _keep(ready, program, results, spool)
 
 
-def _unused(result: FileResult) -> bool:
-    """Whether what is left of amp in a file waits for somebody who initializes."""
-    return (result.casts_only or result.by_itself or result.state_only) and result.amp_left is not None
-
-
 def _unled(program: Component, answered: bool) -> Component:
-    told = [
-        replace(s, neighbours=replace(s.neighbours, follow=True, unled=True, answered=answered))
-        for s in program.sources
-    ]
-    return replace(program, sources=tuple(told))
+    return replace(program, standing=Standing(Leads.NOBODY, answered=answered))
 
 
 def _movable(ready: dict[Source, Analysed], stuck: set[str]) -> list[Source]:
@@ -451,7 +438,7 @@ def _migrated(result: FileResult) -> bool:
 def _still_needs(result: FileResult) -> str:
     """Why what runs in one process with a file that stays has to stay as well, by the finding that says what is missing
     there: the nearest to the line that needs amp."""
-    line = result.amp_left or 1
+    line = result.needs.line if result.needs is not None else 1
     manual = [one for one in result.findings if one.severity is Severity.MANUAL]
     why = min(manual, key=lambda one: (abs(one.line - line), one.line), default=None)
     at, rule = (why.line, f" ({why.rule})") if why is not None else (line, "")
@@ -469,33 +456,3 @@ def _put_away(result: FileResult, location: Path, spool: Spool) -> Analysed:
         return Analysed(result)
     texts = Texts(location, digest(result.old), spool.put(result.old), spool.put(result.new))
     return Analysed(replace(result, old=b"", new=None), texts)
-
-
-def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
-    """Units are numbered within their program by the engine, here over the whole tree."""
-    numbers = 0
-    begins: dict[str, int] = {}
-    most: dict[str, int] = defaultdict(int)
-    for one in files:
-        most[one.program] = max([most[one.program], *(unit.number for unit in one.result.units)])
-    for one in files:
-        result = one.result
-        before = begins.get(one.program, numbers)
-        yield replace(
-            one,
-            result=replace(
-                result,
-                changes=tuple(sorted((renumbered(each, before) for each in result.changes), key=_order)),
-                findings=tuple(sorted((renumbered(each, before) for each in result.findings), key=_order)),
-                units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
-            ),
-        )
-        if not one.program:
-            numbers += max((unit.number for unit in result.units), default=0)
-        elif one.program not in begins:
-            begins[one.program] = numbers
-            numbers += most[one.program]
-
-
-def _order(item: Change | Finding) -> tuple[int, int, int, str, str]:
-    return (item.cell or 0, item.line, item.end_line, item.rule, item.message)

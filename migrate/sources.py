@@ -13,15 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from .copies import copies
 from .errors import UserError, reason
-from .exports import within_apex
 from .journal import JOURNAL, STAGING
-from .model import ALONE, FileResult, Finding, Neighbours, Severity
+from .model import ALONE, FileResult, Finding, Outside, Severity
 from .notebooks.cells import code_cells
 from .packaging.files import Beside, chosen, kind
 from .reading import LOOK_LIMIT, NOTEBOOK, SOURCE_LIMIT, read, windows
@@ -50,12 +48,12 @@ _DEEPEST = 200  # folders in one another
 class Source:
     """A file to analyse: the name the report prints and the place it lies at, links resolved.
 
-    ``neighbours`` is what the rest of the tree has to do with it."""
+    ``outside`` is what the rest of the tree has to do with it."""
 
     shown: str
     location: str
     size: int
-    neighbours: Neighbours = ALONE
+    outside: Outside = ALONE
     mentions: bool = True  # apex, by name
     uses_amp: bool = False
     spells_amp: bool = False
@@ -74,11 +72,6 @@ class Selection:
     notebooks: Mapping[str, str] = field(default_factory=dict)  # likewise
     spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
     beside: tuple[Beside, ...] = ()  # files that surround the code, not looked into yet
-
-    @cached_property
-    def vendored(self) -> bool:
-        """Whether a candidate lies in a copy of Apex's package."""
-        return any(within_apex(one.location) for one in self.candidates)
 
     def locations(self) -> dict[str, str]:
         """Where the files lie, by the names that reports have for them."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 
 from ..flow.objects import SELF_METHODS
+from ..imports.spelled import spelled
 from ..knowledge import operations
 from ..knowledge.host import HOST_MODULES
 from ..knowledge.models import (
@@ -23,7 +24,7 @@ from .asked import asking, asks, both
 from .class_tables import Table, plain_tables, tables
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
-from .layers import Pairs, filled, imported, kept_by_file, makes, properties
+from .layers import Pairs, filled, kept_by_file, makes, properties
 from .logical import logical_lines
 from .looks_into import added_to, adds_input, looked_into
 from .parameters import parameters_of
@@ -277,9 +278,9 @@ def outline(text: str) -> Outline:
     numpy = "numpy" in text and bool(_NUMPY.search(text))
     classes = tuple(_classes(text, numpy))
     functions = tuple(_functions(_CLASS.sub("", text) if classes else text, numpy))
-    kept = kept_by_file(text)
+    kept, imports = kept_by_file(text), spelled(text.encode("utf-8", "replace"))
     functions += tuple(_callbacks(functions, kept))
-    return Outline(classes, functions, frozenset(taken_by_name(text)), tables(text), kept, imported(text))
+    return Outline(classes, functions, frozenset(taken_by_name(text, imports)), tables(text), kept, imports.names())
 
 
 def _callbacks(functions: Iterable[_Function], kept: Pairs) -> Iterator[_Function]:

@@ -32,9 +32,7 @@ _FILLED = re.compile(
 _ROW = rf"((?:self\.)?\w+)[ \t]*=[ \t]*[\[({{][ \t]*(?:[\w\"']+[ \t]*:[ \t]*)?{_MAKER}[ \t]*\("
 _ROW_OF, _TOP_ROW = re.compile(rf"(?<![\w.]){_ROW}"), re.compile(rf"^{_ROW}", re.M)
 _DEFAULT = re.compile(rf"(?<![\w.])(\w+)[ \t]*(?::[^=,()]{{1,99}})?=[ \t]*{_MAKER}[ \t]*\(")
-_FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^()]*\)|[^\n]*)", re.M)
 _PROPERTY = re.compile(r"@[\w.]*property[ \t\r]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*def[ \t]+(\w+)")
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n(]*)", re.M)
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -90,16 +88,3 @@ def _of_tuples(text: str) -> Iterator[tuple[str, str]]:
 def properties(body: str) -> frozenset[str]:
     """The properties of a class."""
     return frozenset(_PROPERTY.findall(body)) if "property" in body else frozenset()
-
-
-def imported(text: str) -> frozenset[tuple[str, str]]:
-    """The names that a file takes from others, and what they are called there."""
-    return frozenset(_imported(text))
-
-
-def _imported(text: str) -> Iterator[tuple[str, str]]:
-    for names in (*_FROM.findall(text), *_IMPORT.findall(text)):
-        for one in names.strip("()").split(","):
-            dotted, _, local = (part.strip(" \t\r\n\\") for part in one.partition(" as "))
-            if dotted:
-                yield local or dotted, dotted.rpartition(".")[2]

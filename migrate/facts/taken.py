@@ -6,17 +6,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..imports.spelled import Spelled
 from ..knowledge.operations import CAST_BY_AUTOCAST
 
-_FROM = re.compile(r"^from[ \t]+torch(?:\.nn\.functional)?[ \t]+import[ \t]+(\([^()]*\)|[^\n]*)", re.M)
+_TORCH = ("torch", "torch.nn.functional")
 _VALUE = re.compile(r"\b(?:torch|F|functional)\.(\w+)\b(?![ \t]*[.(\w])")
 
 
-def taken_by_name(text: str) -> Iterator[tuple[str, str]]:
+def taken_by_name(text: str, imports: Spelled) -> Iterator[tuple[str, str]]:
     """By which name, and what torch calls it; no name for one that is put into a table, a default or an attribute."""
-    for names in _FROM.findall(text):
-        for one in names.strip("()").split(","):
-            torchs, _, local = (part.strip(" \t\r\n\\") for part in one.partition(" as "))
+    for one in imports.froms:
+        for torchs, local in one.names if one.top and one.module in _TORCH else ():
             if torchs in CAST_BY_AUTOCAST:
                 yield local or torchs, torchs
     for torchs in _VALUE.findall(text) if "torch" in text else ():

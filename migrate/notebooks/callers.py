@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from ..exports import module_name
+from ..imports.spelled import module_name
+from ..imports.tree import Imports
 from ..model import Finding, Severity
-from ..reach import Imports
 from ..reading import imports_of, read
 
 RULE = "APX022"

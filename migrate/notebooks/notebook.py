@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..facts.mentions import mentions
-from ..model import Change, Finding, ModuleResult, Neighbours, Settings, Severity
+from ..model import UNSETTLED, Change, Finding, ModuleResult, Outside, Settings, Severity, Standing
 from .cells import Cell, code_cells, with_sources
 from .joined import Joined, join, split
 
@@ -24,10 +24,12 @@ _BESIDE = "left as it is: other lines of this notebook that use Apex could not b
 _IMPORTS = ("APX010", "APX011")
 _SPANS = "what would be written reaches from one cell into the next, so the notebook stays as it is"
 
-Engine = Callable[[str, Settings, Neighbours], ModuleResult]
+Engine = Callable[[str, Settings, Outside, Standing], ModuleResult]
 
 
-def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engine: Engine) -> ModuleResult:
+def migrate_notebook(
+    text: str, settings: Settings, outside: Outside, engine: Engine, standing: Standing = UNSETTLED
+) -> ModuleResult:
     """Migrate a notebook's JSON; changes and findings say the cell and the line in it.
 
     Raises NotebookError where it is none."""
@@ -35,7 +37,7 @@ def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engi
     joined = join(cells)
     if unread := _unread(cells, joined):
         return ModuleResult(None, findings=(*unread, *_beside(cells, joined)))
-    result = engine(joined.text, settings, neighbours) if joined.indexes else ModuleResult(None)
+    result = engine(joined.text, settings, outside, standing) if joined.indexes else ModuleResult(None)
     changes = tuple(_placed(joined, one) for one in result.changes)
     findings = tuple(part for one in result.findings for part in _parts(joined, one))
     findings = (*findings, *_beside(cells, joined))
@@ -45,9 +47,7 @@ def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engi
         changes=changes,
         findings=findings,
         origin=(),
-        amp_left=None,
-        casts_only=False,
-        state_only=False,
+        needs=None,
     )
     if result.new_text is None:
         return placed

@@ -13,11 +13,13 @@ from dataclasses import replace
 
 from ..check.compiles import compiles
 from ..check.names import newly_undefined
-from ..exports import module_name, takings, within_apex
 from ..facts.files import reached_from
 from ..facts.module import Module
 from ..facts.sites import collect
 from ..flow.values import Values
+from ..imports.spelled import module_name
+from ..imports.taken import takings
+from ..imports.tree import leads
 from ..knowledge.apex import BUILT, FRAMEWORK_BACKENDS
 from ..memory import give_back
 from ..model import (
@@ -26,11 +28,12 @@ from ..model import (
     FileText,
     Finding,
     ModuleResult,
-    Neighbours,
+    Outside,
     Settings,
     Severity,
     by_hand,
 )
+from ..needs import needed
 from ..report.placing import merged
 from ..rewrite.apply import EditConflict
 from ..rewrite.emission import edits_of
@@ -64,11 +67,11 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
         if not one.parsed or not any(marker in texts[number] for marker in _MARKERS):
             found.append(one)
             continue
-        exported = file.neighbours.exported | taken.by_others(number, file.name)
-        neighbours = replace(file.neighbours, exported=exported)
-        known = replace(file, neighbours=neighbours)
+        exported = file.outside.exported | taken.by_others(number)
+        outside = replace(file.outside, exported=exported)
+        known = replace(file, outside=outside)
         stays = number in staying
-        spelled = texts[number] if stays else spelled_out(texts[number], neighbours.exported)
+        spelled = texts[number] if stays else spelled_out(texts[number], outside.exported)
         result = _again(known, one, spelled, settings, stays)
         if spelled != texts[number] and result.new_text == one.new_text:  # for nothing: the star stays one
             result = _again(known, one, texts[number], settings, stays)
@@ -80,7 +83,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
 def _staying(files: Sequence[FileText], first: Sequence[ModuleResult]) -> set[int]:
     """The files that may run in one process with one that still needs amp, or with such a file that takes another part
     of Apex: a script that reaches both has Apex in any case."""
-    needing = {number for number, one in enumerate(first) if by_hand([one]) or one.amp_left is not None}
+    needing = {number for number, one in enumerate(first) if by_hand([one]) or needed([one])}
     if needing:  # amp that nobody uses, in a file beside them
         told = (any(f.severity is Severity.MANUAL for f in one.findings) for one in first)
         needing |= {number for number, manual in enumerate(told) if manual}
@@ -98,21 +101,28 @@ class _Taken:
     """What the texts of a program take from each other; each is looked at once."""
 
     def __init__(self, files: Sequence[FileText], texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._names = {module_name(file.name) for file in files}
-        self._known: dict[bool, list[dict[str, frozenset[str]]]] = {}
+        self._files, self._texts = files, texts
+        self._known: list[dict[str, frozenset[str]]] = []
 
-    def by_others(self, number: int, name: str) -> frozenset[str]:
-        """The names that all texts but one take from modules called like a file."""
+    def by_others(self, number: int) -> frozenset[str]:
+        """The names that all texts but one take from its file."""
         if len(self._texts) == 1:
             return frozenset()
-        vendored = within_apex(name)
-        if vendored not in self._known:
-            coded = (text.encode("utf-8", "replace") for text in self._texts)
-            self._known[vendored] = [takings(data, self._names, vendored=vendored) for data in coded]
-        known = self._known[vendored]
-        others = (one.get(module_name(name), frozenset()) for one in (*known[:number], *known[number + 1 :]))
-        return frozenset[str]().union(*others)
+        if not self._known:
+            names = {module_name(file.name) for file in self._files}
+            self._known = [takings(text.encode("utf-8", "replace"), names) for text in self._texts]
+        found = frozenset[str]()
+        for user, known in enumerate(self._known):
+            if user != number:
+                found = found.union(*(names for dotted, names in known.items() if self._leads(user, dotted, number)))
+        return found
+
+    def _leads(self, user: int, dotted: str, number: int) -> bool:
+        """Whether an import of one file leads to another; one that is new, or that leads to no file, may do so."""
+        file = self._files[user]
+        if dotted in file.links or dotted in file.outside.own:
+            return file.links.get(dotted) == number
+        return leads(dotted, self._files[number].name, None)
 
 
 def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, stays: bool) -> ModuleResult:
@@ -120,7 +130,7 @@ def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, s
     told = _FRAMEWORK.search(text) is not None
     if not told and not _IMPORTS.search(text):
         return first
-    ctx = _context(text, file.neighbours, settings)
+    ctx = _context(text, file.outside, settings)
     named = [*ctx.facts.uses.values(), *(name for names in ctx.facts.imports.values() for name in names)]
     if not told and not any(map(_part, named)):
         return first
@@ -140,11 +150,11 @@ def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, s
     return _merged(file, first, new, work)
 
 
-def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
+def _context(text: str, outside: Outside, settings: Settings) -> Context:
     m = Module(text)
     v = Values(m)
-    facts = collect(m, v, neighbours.elsewhere)
-    taken = m.handed_on([neighbours.exported])
+    facts = collect(m, v, outside.elsewhere)
+    taken = m.handed_on([outside.exported])
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused, parts=True)
     return Context(
         m,
@@ -153,11 +163,11 @@ def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
         conditions,
         settings,
         taken,
-        neighbours.spelled,
-        neighbours.scalers,
-        counted=neighbours.counted,
-        leading=neighbours.own,
-        spoken=neighbours.spoken,
+        outside.spelled,
+        outside.scalers,
+        counted=outside.counted,
+        leading=outside.own,
+        spoken=outside.spoken,
     )
 
 

@@ -22,7 +22,7 @@ from migrate.facts.module import Module
 from migrate.facts.scopes import Scope
 from migrate.flow.decorated import Decorated
 from migrate.flow.values import Values
-from migrate.reach import Imports
+from migrate.imports.tree import Imports
 
 Edge = tuple[str, str]
 

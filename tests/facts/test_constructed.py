@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 OTHER = """\
 class Rollout:
@@ -69,7 +69,7 @@ for x in data:
     ],
 )
 def test_a_constructor_that_runs_a_method(made: str, inside: bool) -> None:
-    others = Neighbours(elsewhere=elsewhere([outline(OTHER)]))
+    others = Outside(elsewhere=elsewhere([outline(OTHER)]))
     new = migrate_module(PROGRAM.replace("MADE", made), Settings(), others).new_text
     assert new is not None
     before = new[: new.index(f"made = {made}")]
@@ -115,6 +115,6 @@ def watch(engine):
 )
 def test_a_function_that_runs_what_a_library_made_to_evaluate(call: str, inside: bool) -> None:
     """The evaluation ran in float32, which was not said."""
-    others = Neighbours(elsewhere=elsewhere([outline(BARS)]))
+    others = Outside(elsewhere=elsewhere([outline(BARS)]))
     new = migrate_module(EVALUATED.replace("CALL", call), Settings(), others).new_text
     assert new is not None and (f"    {call}" in new) is inside

@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 SAVER = """\
 import os
@@ -80,6 +80,6 @@ def test_two_classes_of_one_name_are_not_told_apart() -> None:
 @pytest.mark.parametrize(("line", "regions"), [("net.eval()", 1), ("evaluate(net)", 2)])
 def test_no_region_around_a_callback_that_saves(line: str, regions: int) -> None:
     known = elsewhere([outline(SAVER.replace("BODY", f"        {line}"))])
-    result = migrate_module(PROGRAM, Settings(), Neighbours(elsewhere=known))
+    result = migrate_module(PROGRAM, Settings(), Outside(elsewhere=known))
     assert result.new_text is not None
     assert result.new_text.count("with torch.autocast(") == regions

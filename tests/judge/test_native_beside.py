@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from migrate.model import Applicability, Neighbours
+from migrate.model import Applicability, Leads, Standing
 from tests.judge.support import Case, judged_case
 
 BACKEND = """\
@@ -193,7 +193,7 @@ class NativeScaler:
 )
 def test_a_class_that_scales_is_compared_by_itself(pattern: str, instead: str) -> None:
     """Nobody here initializes Apex, or says what is cast: what the class does to gradients is compared all the same."""
-    case = judged_case(ALONE, neighbours=Neighbours(unled=True))
+    case = judged_case(ALONE, standing=Standing(Leads.NOBODY))
     assert case is not None and case.grade is Applicability.REVIEW
     assert not case.verdict.differences and case.verdict.unknown is None
     planted = re.sub(pattern, instead, case.text, count=1)

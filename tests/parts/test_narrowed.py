@@ -12,7 +12,7 @@ from torch import nn
 
 from migrate import components
 from migrate.engine import migrate_module
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 from migrate.parts import replace as room
 from migrate.parts.narrowed import _OPTIMIZERS, _TUNED
 
@@ -138,8 +138,8 @@ def test_what_groups_say_counts(groups: str, branch: bool, late: str, monkeypatc
     assert "adam_w_mode" not in new.replace("adam_w_mode=False.", "")
 
 
-def narrowed(text: str, neighbours: Neighbours | None = None) -> str:
-    new = migrate_module(text, Settings(), neighbours or Neighbours()).new_text
+def narrowed(text: str, outside: Outside | None = None) -> str:
+    new = migrate_module(text, Settings(), outside or Outside()).new_text
     assert new is not None
     return new
 
@@ -216,9 +216,9 @@ class Engine{base}:
 
 def test_other_files_ask_too() -> None:
     use = WRAPPED + "from engine import train\ntrain(optimizer)\n" + STEPS
-    near = Neighbours(own=frozenset({"engine", "engine.train"}), spoken=frozenset({"clip_master_grads"}))
+    near = Outside(own=frozenset({"engine", "engine.train"}), spoken=frozenset({"clip_master_grads"}))
     assert "clip_master_grads" in methods(narrowed(use, near)) and "state" not in methods(narrowed(use, near))
-    on = Neighbours(own=near.own, spoken=frozenset({"*"}))
+    on = Outside(own=near.own, spoken=frozenset({"*"}))
     assert {"state", "param_groups", "load_state_dict"} < methods(narrowed(use, on))
     assert "clip_master_grads" in methods(narrowed(use))  # a library's
 
@@ -245,7 +245,7 @@ def test_parameters_that_calls_give(call: str, header: str) -> None:
 def test_keys_that_other_files_speak_of_stay() -> None:
     text = "from apex.optimizers import FusedLAMB\noptimizer = FusedLAMB(groups, lr=1e-3)\noptimizer.step()\n"
     assert "bias_correction" not in narrowed(text)
-    assert 'if group["bias_correction"]:' in narrowed(text, Neighbours(spoken=frozenset({'"bias_correction"'})))
+    assert 'if group["bias_correction"]:' in narrowed(text, Outside(spoken=frozenset({'"bias_correction"'})))
 
 
 @pytest.mark.parametrize("module", sorted(_OPTIMIZERS))

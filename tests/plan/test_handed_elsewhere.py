@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 OTHER = """\
 import torch
@@ -111,7 +111,7 @@ REGION = 'with torch.autocast("cuda", dtype=torch.float16):'
 
 def _migrated(behind: str, evaluated: str) -> tuple[str, list[str]]:
     text = PROGRAM.replace("BEHIND", behind).replace("WITH", evaluated)
-    result = migrate_module(text, Settings(), Neighbours(elsewhere=elsewhere([outline(OTHER)])))
+    result = migrate_module(text, Settings(), Outside(elsewhere=elsewhere([outline(OTHER)])))
     assert result.new_text is not None
     return result.new_text, [f"{one.rule} {one.severity.name}" for one in result.findings]
 

@@ -9,7 +9,7 @@ import pytest
 from migrate import linked
 from migrate.engine import migrate_program
 from migrate.linked import as_many_as_agree, migrate_linked
-from migrate.model import Applicability, FileText, ModuleResult, Neighbours, Settings, UnitSummary
+from migrate.model import Applicability, FileText, ModuleResult, Outside, Settings, Standing, UnitSummary
 
 HELPERS = """\
 import torch
@@ -106,7 +106,7 @@ def test_a_script_that_only_registers_casts_goes_with_those_that_initialize() ->
     _, trains, dumps = migrate_linked(files, Settings())
     assert trains.new_text is not None and "apex" not in trains.new_text
     assert dumps.new_text == 'import torch\nfrom helpers import load\n\nload(model, "last.pt")\n'
-    assert dumps.amp_left is None
+    assert dumps.needs is None
 
 
 def test_it_stays_where_one_of_those_stays() -> None:
@@ -225,7 +225,7 @@ def test_a_script_whose_own_main_block_initializes_by_way_of_another_file_that_a
         FileText(TRAINS_AND_ASKS + "print(validate(model, loader))\n", name="main.py", links={"evaluates": 1}),
     ]
     loads, evaluates, trains = migrate_linked(files, Settings())
-    assert loads.amp_left is None and trains.amp_left is None
+    assert loads.needs is None and trains.needs is None
     on = 'with torch.autocast("cuda", dtype=torch.float16, enabled=not opts.no_fp16):'
     assert f"{on}\n        print(validate(model, opts.batches))" in (evaluates.new_text or "")
 
@@ -287,7 +287,7 @@ def test_two_trainings_of_one_program_hand_each_its_own_scaler_to_the_object_tha
         FileText(both, name="both.py", links={"keeper": 0, "one": 1}),
     ]
     results = migrate_linked(files, Settings())
-    assert [result.amp_left for result in results] == [None] * 3
+    assert [result.needs for result in results] == [None] * 3
     assert "self.scaler = scaler" in (results[0].new_text or "")
     for result in results[1:]:
         assert (result.new_text or "").count("GradScaler(") == 1
@@ -395,9 +395,9 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many files each program has that is looked at from here on."""
     asked: list[int] = []
 
-    def counted(some: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+    def counted(some: Sequence[FileText], settings: Settings, *standing: Standing) -> list[ModuleResult]:
         asked.append(len(some))
-        return migrate_program(some, settings)
+        return migrate_program(some, settings, *standing)
 
     monkeypatch.setattr(linked, "migrate_program", counted)
     return asked
@@ -459,9 +459,9 @@ def train(model, optimizer, loader):
 
 def _beside(left: str, exported: frozenset[str] = frozenset()) -> list[bool]:
     files = [
-        FileText(POOL, name="pool.py", neighbours=Neighbours(exported=frozenset({"Pool"}))),
+        FileText(POOL, name="pool.py", outside=Outside(exported=frozenset({"Pool"}))),
         FileText(POOLS, name="main.py", links={"pool": 0}),
-        FileText(left, name="old.py", links={"pool": 0}, neighbours=Neighbours(exported=exported)),
+        FileText(left, name="old.py", links={"pool": 0}, outside=Outside(exported=exported)),
     ]
     results = migrate_linked(files, Settings())
     assert any(f.rule == "APX091" for f in results[2].findings)

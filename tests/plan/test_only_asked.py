@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 OTHER = """\
 import torch
@@ -54,6 +54,6 @@ CALLS = {
 def test_case(case: str) -> None:
     call, wrapped = CALLS[case]
     text = PROGRAM.replace("CALL", call)
-    result = migrate_module(text, Settings(), Neighbours(elsewhere=elsewhere([outline(OTHER)])))
+    result = migrate_module(text, Settings(), Outside(elsewhere=elsewhere([outline(OTHER)])))
     assert result.new_text is not None
     assert (f"):\n    {call}\n" in result.new_text) is wrapped

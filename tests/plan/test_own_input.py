@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 NET = """\
 import torch
@@ -53,7 +53,7 @@ FORWARDS = {
 def test_what_is_added_in_place(forward: str, far: bool) -> None:
     net = NET.replace("FORWARD", forward)
     text = PROGRAM.replace("FROM", "from net import Net\nfrom torch import nn" if far else net).replace("LEVEL", "O1")
-    beside = Neighbours(elsewhere=elsewhere([outline(net)])) if far else Neighbours()
+    beside = Outside(elsewhere=elsewhere([outline(net)])) if far else Outside()
     found = migrate_module(text, Settings(), beside).findings
     assert any("adds its own input in place" in one.message for one in found) is FORWARDS[forward]
 

@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 TEXT = """\
 import torch
@@ -110,7 +110,7 @@ FAR = {
 @pytest.mark.parametrize("asked", FAR)
 def test_what_another_file_looks_into(asked: str) -> None:
     training = TEXT.partition("torch.save")[0]
-    beside = Neighbours(elsewhere=elsewhere([outline(OTHER)]))
+    beside = Outside(elsewhere=elsewhere([outline(OTHER)]))
     result = migrate_module(f"import far\n{training}{asked}\n", Settings(), beside)
     assert result.new_text is not None
     assert any("of another file looks at" in f.message for f in result.findings) is FAR[asked]
@@ -132,6 +132,6 @@ def test_rows_of_states_that_another_file_looks_into(put: str, named: bool) -> N
         TEXT.partition("torch.save")[0]
         + f"from utils import show\n{put}\nshow(held)\ntorch.save(amp.state_dict(), 'a')\n"
     )
-    others = Neighbours(elsewhere=elsewhere([outline("def show(rows):\n    for row in rows:\n        print(row)\n")]))
+    others = Outside(elsewhere=elsewhere([outline("def show(rows):\n    for row in rows:\n        print(row)\n")]))
     found = migrate_module(text, Settings(), others).findings
     assert any("looks at what lies" in one.message for one in found) is named

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from migrate.engine import migrate_program
-from migrate.model import FileText, Neighbours, Settings
+from migrate.model import FileText, Outside, Settings
 from migrate.plan.unread import unread
 from tests.asking import context
 
@@ -138,7 +138,7 @@ train_one_epoch(model, optimizer, loader, amp=amp, norm=0.5)
 def _of_two(train: str, exported: frozenset[str] = frozenset()) -> str:
     """The header of the function that another file calls."""
     files = [
-        FileText(ENGINE, "engine.py", Neighbours(exported)),
+        FileText(ENGINE, "engine.py", Outside(exported)),
         FileText(train, "train.py", links={"engine": 0}),
     ]
     text = migrate_program(files, Settings())[0].new_text or ENGINE

@@ -20,7 +20,7 @@ from syrupy.extensions.single_file import SingleFileAmberSnapshotExtension
 pytest.importorskip("torch", reason="what generates the programs and plants the faults runs them elsewhere")
 
 from migrate.engine import migrate_module
-from migrate.model import ModuleResult, Neighbours, Settings
+from migrate.model import ModuleResult, Outside, Settings
 from tests.equivalence.generate import program
 from tests.equivalence.harness import HERE, SCRIPTS, read_header, read_script
 from tests.equivalence.plant import planted
@@ -56,7 +56,7 @@ def test_case(rule: str, recorded: SnapshotAssertion) -> None:
     lines = []
     for case in RULES:
         if case.path.parent.name == rule:
-            lines += [case.path.name, *_said(migrate_module(case.before, case.settings, Neighbours(case.exported)))]
+            lines += [case.path.name, *_said(migrate_module(case.before, case.settings, Outside(case.exported)))]
     assert "\n".join(lines) == recorded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 
 @pytest.mark.parametrize("name", ["float_function", "half_function"])
@@ -27,7 +27,7 @@ def test_what_has_no_counterpart_is_work_unless_it_is_to_be_kept(keep: bool, sev
 @pytest.mark.parametrize("taken", ["*", "FusedAdam", "other"])
 def test_a_name_that_other_files_take_from_here(taken: str) -> None:
     text = "from apex.optimizers import FusedAdam\n"
-    findings = migrate_module(text, Settings(), Neighbours(frozenset({taken}))).findings
+    findings = migrate_module(text, Settings(), Outside(frozenset({taken}))).findings
     handed_on = [one for one in findings if "others take names from here" in one.message]
     assert bool(handed_on) == (taken != "other")
     assert all(one.suggestion and "from apex.optimizers import FusedAdam" in one.suggestion for one in handed_on)

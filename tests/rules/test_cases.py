@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Applicability, ModuleResult, Neighbours, worst
+from migrate.model import Applicability, ModuleResult, Outside, worst
 
 from .cases import HERE, Case, apex_lines, load_all, reported_lines
 
@@ -23,7 +23,7 @@ def _params(cases: list[Case]) -> list[object]:
 
 
 def _run(case: Case, text: str) -> ModuleResult:
-    return migrate_module(text, case.settings, Neighbours(case.exported))
+    return migrate_module(text, case.settings, Outside(case.exported))
 
 
 @pytest.mark.parametrize("case", _params(CASES))
@@ -46,7 +46,7 @@ def test_migrated_code_is_left_alone(case: Case) -> None:
     "case", [pytest.param(one, id=one.name) for one in CASES if one.wants("review") and not one.bug]
 )
 def test_safe_only_holds_reviews_back(case: Case) -> None:
-    again = migrate_module(case.before, replace(case.settings, safe_only=True), Neighbours(case.exported))
+    again = migrate_module(case.before, replace(case.settings, safe_only=True), Outside(case.exported))
     assert again.new_text is None
 
 

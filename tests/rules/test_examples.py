@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import ModuleResult, Neighbours, Settings
+from migrate.model import Leads, ModuleResult, Settings, Standing
 from migrate.rules.common import Stage
 from migrate.rules.discovery import modules, rules
 
@@ -202,9 +202,8 @@ def _comes_out(example: str, text: str) -> bool:
 
 def _migrated(rule: ModuleType) -> ModuleResult:
     unled = rule.ID == "APX072"
-    return migrate_module(
-        _script(rule), Settings(), Neighbours(scattered=rule.ID == "APX044", unled=unled, follow=unled)
-    )
+    standing = Standing(Leads.NOBODY if unled else Leads.UNKNOWN, scattered=rule.ID == "APX044")
+    return migrate_module(_script(rule), Settings(), standing=standing)
 
 
 def test_every_rule_is_applied_and_has_an_example() -> None:

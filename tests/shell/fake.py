@@ -12,17 +12,21 @@ import sys
 
 from migrate.cli import main
 from migrate.model import (
+    ALONE,
+    UNSETTLED,
     Applicability,
     Change,
     Finding,
     ModuleResult,
+    Outside,
     Settings,
     Severity,
+    Standing,
     UnitSummary,
 )
 
 
-def engine(text: str, settings: Settings, exported: frozenset[str] = frozenset()) -> ModuleResult:
+def engine(text: str, settings: Settings, outside: Outside = ALONE, standing: Standing = UNSETTLED) -> ModuleResult:
     try:
         ast.parse(text)
     except (SyntaxError, ValueError):

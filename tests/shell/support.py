@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from migrate.exports import within_apex
-from migrate.reach import Imports
+from migrate.imports.tree import Imports
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEGACY = "import apex\n"
@@ -87,7 +86,6 @@ def repository(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def exported(users: Sequence[str], wanted: Sequence[str]) -> dict[str, frozenset[str]]:
-    """For each file of ``wanted`` the names that ``users`` take from a module called like it."""
+    """For each file of ``wanted`` the names that ``users`` take from it."""
     imports = Imports([*users, *wanted])
-    vendored = any(map(within_apex, wanted))
-    return {location: imports.taken_by_name(location, vendored) for location in wanted}
+    return {location: imports.taken(location, wanted) for location in wanted}

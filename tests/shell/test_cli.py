@@ -307,11 +307,11 @@ def test_an_output_that_cannot_say_a_name(tmp_path: Path) -> None:
 
 def test_settings_reach_the_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from migrate import cli
-    from migrate.model import ModuleResult, Settings
+    from migrate.model import ModuleResult, Outside, Settings, Standing
 
     seen: list[Settings] = []
 
-    def engine(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+    def engine(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
         seen.append(settings)
         return ModuleResult(None)
 

@@ -12,10 +12,10 @@ from migrate.engine import migrate_program
 from migrate.facts.module import Module
 from migrate.flow import solver
 from migrate.flow.values import Values
+from migrate.imports.tree import Imports
 from migrate.model import Applicability, FileResult, FileText, Settings, Severity
 from migrate.outcome import Outcome
 from migrate.pipeline import analyse
-from migrate.reach import Imports
 from migrate.sources import Selection, collect
 from migrate.spool import Spool
 from tests.shell.support import tree
@@ -85,6 +85,17 @@ def test_a_unit_in_two_files_is_migrated_and_written_as_one(tmp_path: Path) -> N
     assert {change.unit for one in outcome.results for change in one.changes} == {1, None}
     (unit,) = (unit for one in outcome.results for unit in one.units)
     assert (unit.applicability, unit.line) == (Applicability.SAFE, 12)
+
+
+def test_so_is_one_whose_other_part_is_the_package_itself(tmp_path: Path) -> None:
+    """``from . import train`` takes it from the ``__init__.py`` beside it: it was called with one argument too few."""
+    main = MAIN.replace("from engine import", "from . import")
+    written = _written(tmp_path, {"lib/main.py": main, "lib/__init__.py": ENGINE})
+    assert b"train(model, optimizer, scaler, args)" in written["main.py"]
+    assert b"def train(model, optimizer, scaler, args):" in written["__init__.py"]
+    alone = f"{ENGINE}\n\nmodel, optimizer = amp.initialize(model, optimizer)\ntrain(model, optimizer, args)\n"
+    other = "from . import train\n\ntrain(model, optimizer, args)\n"
+    assert not _written(tmp_path / "alone", {"lib/__init__.py": alone, "lib/other.py": other})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from migrate.components import makers
 from migrate.facts.elsewhere import makers_of
-from migrate.reach import Imports
+from migrate.imports.tree import Imports
 from tests.shell.support import tree
 
 TREES = {

@@ -16,6 +16,7 @@ from migrate import limits
 from migrate.components import Component
 from migrate.errors import Tangled
 from migrate.flow import solver
+from migrate.imports.tree import Imports
 from migrate.model import (
     TOGETHER,
     Applicability,
@@ -23,13 +24,15 @@ from migrate.model import (
     FileResult,
     Finding,
     ModuleResult,
+    Need,
+    Outside,
     Settings,
     Severity,
+    Standing,
     UnitSummary,
 )
 from migrate.outcome import Analysed, Outcome, Texts
 from migrate.pipeline import _all_within, _as_wider_says, _may_change, analyse
-from migrate.reach import Imports
 from migrate.sources import collect
 from migrate.spool import Slot, Spool
 from tests.shell.fake import engine
@@ -114,7 +117,7 @@ def test_files_that_cannot_be_analysed(tmp_path: Path) -> None:
     assert not outcome.crashed
 
 
-def endless(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def endless(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     while True:
         pass
 
@@ -158,7 +161,7 @@ def test_all_that_share_files_have_an_end(monkeypatch: pytest.MonkeyPatch) -> No
             _work(0.2)
 
 
-def greedy(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def greedy(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     held = []
     while True:
         held.append(bytes(1 << 20))
@@ -199,11 +202,11 @@ def test_the_text_comes_without_its_mark_and_goes_back_with_it(tmp_path: Path) -
         assert spool.get(texts.old) == (tmp_path / "x.py").read_bytes()
 
 
-def echo(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def echo(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     return ModuleResult(new_text=text)
 
 
-def unencodable(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+def unencodable(text: str, settings: Settings, outside: Outside, standing: Standing) -> ModuleResult:
     return ModuleResult(new_text=text + "# \u20ac\n")
 
 
@@ -324,7 +327,7 @@ def test_a_widened_program_changes_what_a_migrated_one_shares_but_not_what_one_t
     def may(**left: int | None) -> bool:
         found = {
             at[f"{name}.py"]: Analysed(
-                FileResult(f"{name}.py", "changed", units=unit, amp_left=line),
+                FileResult(f"{name}.py", "changed", units=unit, needs=None if line is None else Need(line)),
                 Texts(Path(at[f"{name}.py"].location), "", Slot(0, 0), Slot(0, 0)),
             )
             for name, line in left.items()

@@ -15,8 +15,8 @@ import pytest
 from migrate import reading, sources
 from migrate.analysis import analyse_file
 from migrate.components import single
+from migrate.imports.tree import Imports
 from migrate.model import Settings
-from migrate.reach import Imports
 from migrate.sources import Source, collect
 from tests.shell.fake import engine
 from tests.shell.support import LEGACY, NATIVE, PROJECT, environment, exported, report_of, tool, tree
@@ -147,7 +147,7 @@ def test_a_large_file_may_import_all_of_what_it_mentions(tmp_path: Path) -> None
     selection = collect([str(tmp_path)])
     imports = Imports(selection.python)
     programs = [single(source, selection, imports) for source in selection.candidates]
-    taken = {source.shown: source.neighbours.exported for one in programs for source in one.sources}
+    taken = {source.shown: source.outside.exported for one in programs for source in one.sources}
     assert taken == {"train.py": frozenset("*"), "other.py": frozenset()}
     imports = Imports([str(tmp_path / name) for name in ("large.py", "train.py")])
     assert imports.reached(str(tmp_path / "large.py"), [str(tmp_path / "train.py")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Neighbours, Settings
+from migrate.model import Leads, Settings, Standing
 
 TEXT = """\
 import torch
@@ -120,5 +120,5 @@ def test_what_apex_cast_inside_of_a_decorated_function(decorator: str, body: str
 def test_a_plain_function_whose_callers_are_not_read(body: str, migrated: bool) -> None:
     head = "import torch\nimport torch.nn.functional as F\nfrom apex import amp\n\n\n"
     text = f"{head}@amp.float_function\ndef up(x, size):\n    return {body}\n"
-    result = migrate_module(text, Settings(), Neighbours(follow=True, unled=True))
+    result = migrate_module(text, Settings(), standing=Standing(Leads.NOBODY))
     assert ("custom_fwd(" in (result.new_text or "")) is migrated

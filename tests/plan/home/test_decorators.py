@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Applicability, Neighbours, Settings
+from migrate.model import Applicability, Outside, Settings
 
 TOP = "import functools\nimport torch\nfrom apex import amp\n\n\n"
 TRAIN = """\
@@ -207,7 +207,7 @@ def test_one_of_a_package_is_taken_to_hand_on(case: str) -> None:
 @pytest.mark.parametrize("case", FOREIGN)
 def test_one_of_the_tree_that_is_not_read_is_not(case: str) -> None:
     text = TOP + FOREIGN[case][0] + f"@{FOREIGN[case][1]}\n" + TRAIN.lstrip()
-    near = Neighbours(own=frozenset({"lib", "lib.tracing"}))
+    near = Outside(own=frozenset({"lib", "lib.tracing"}))
     (unit,) = migrate_module(text, Settings(), near).units
     assert unit.applicability is Applicability.MANUAL
 

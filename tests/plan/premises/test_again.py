@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 TEXT = """\
 import torch
@@ -161,7 +161,7 @@ def deterministic(args):
 )
 def test_objects_that_say_something_else(calls: str, named: bool) -> None:
     text = TEXT.replace("args, use_amp=True", "args").replace("use_amp", "args.fp16").replace("CALLS", calls)
-    others = Neighbours(elsewhere=elsewhere([outline(UTILS)]))
+    others = Outside(elsewhere=elsewhere([outline(UTILS)]))
     findings = migrate_module(OBJECTS + text, Settings(), others).findings
     assert any(one.rule == "APX035" for one in findings) is named
 

@@ -8,7 +8,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings, Severity
+from migrate.model import Outside, Settings, Severity
 
 TOP = """\
 import contextlib
@@ -300,7 +300,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("body", ELSEWHERE)
 def test_what_another_file_keeps(body: str) -> None:
-    others = Neighbours(elsewhere=elsewhere([outline(UTILS)]))
+    others = Outside(elsewhere=elsewhere([outline(UTILS)]))
     found = migrate_module(TOP + "import utils\n" + body, Settings(), others).findings
     wanted = ELSEWHERE[body]
     assert [t for one in found for t in (WAITS, RAISES) if t in one.message] == ([] if wanted is None else [wanted])

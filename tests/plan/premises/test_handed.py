@@ -9,7 +9,7 @@ import pytest
 
 from migrate import cli
 from migrate.engine import migrate_program
-from migrate.model import FileText, ModuleResult, Neighbours, Settings
+from migrate.model import FileText, ModuleResult, Settings, Standing
 
 TRAIN = """\
 import torch
@@ -53,9 +53,8 @@ def save(model):
 
 
 def migrated(*texts: str, scattered: bool = True) -> Sequence[ModuleResult]:
-    near = Neighbours(scattered=scattered)
-    files = [FileText(text, f"{number}.py", near) for number, text in enumerate(texts)]
-    return migrate_program(files, Settings())
+    files = [FileText(text, f"{number}.py") for number, text in enumerate(texts)]
+    return migrate_program(files, Settings(), Standing(scattered=scattered))
 
 
 def messages(results: Sequence[ModuleResult]) -> str:

@@ -4,26 +4,54 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate.exports import module_name
-from migrate.reach import Imports
-
-from .support import exported, tree
+from migrate.imports.spelled import module_name
+from migrate.imports.tree import Imports
+from tests.shell.support import exported, tree
 
 
 def test_names_of_every_import_form(tmp_path: Path) -> None:
-    wanted = tmp_path / "engine.py"
-    wanted.write_text("def train(): ...\n")
+    wanted = tmp_path / "package" / "engine.py"
     users = {
         "a.py": "from package.engine import (train as run,\n    evaluate)\n",
-        "b.py": "from . import engine\nengine.save(1)\n",
+        "package/b.py": "from . import engine\nengine.save(1)\n",
         "c.py": "import package.engine as e, os\ne.load()\n",
         "d.py": "from other import engine_room\nengine_room.flood()\n",
         "e.py": "# from engine import never\n",
+        "f.py": "import package\npackage.engine.stop()\n",
+        "package/__init__.py": "",
     }
-    for name, text in users.items():
-        (tmp_path / name).write_text(text)
+    tree(tmp_path, {**users, "package/engine.py": "def train(): ...\n"})
     found = exported([str(tmp_path / name) for name in users], [str(wanted)])
-    assert found == {str(wanted): frozenset({"train", "evaluate", "save", "load"})}
+    assert found == {str(wanted): frozenset({"train", "evaluate", "save", "load", "stop"})}
+
+
+def test_a_file_that_is_called_alike_is_another_one(tmp_path: Path) -> None:
+    """What is taken of ``vision/utils.py`` is not taken of ``text/utils.py``, whoever imports both."""
+    users = {
+        "train.py": "from vision.utils import crop\nimport text.utils as utils\n\nutils.tokenize()\n",
+        "eval.py": "from mmcv.utils import Config\n",
+    }
+    root = tree(tmp_path, {**users, "vision/utils.py": "", "text/utils.py": ""})
+    wanted = [str(root / "vision/utils.py"), str(root / "text/utils.py")]
+    found = exported([str(root / name) for name in users], wanted)
+    assert found == {wanted[0]: frozenset({"crop"}), wanted[1]: frozenset({"tokenize"})}
+
+
+def test_names_of_the_own_package(tmp_path: Path) -> None:
+    """``from . import train`` takes it from the ``__init__.py`` beside it; ``from . import engine`` is a module."""
+    users = {"pkg/run.py": "from . import train\n", "pkg/low/run.py": "from .. import stop as halt, engine\n"}
+    users |= {"pkg/__init__.py": "def train():\n    pass\n\n\ndef stop():\n    pass\n"}
+    root = tree(tmp_path, {**users, "pkg/engine.py": "", "pkg/low/__init__.py": ""})
+    wanted = str(root / "pkg/__init__.py")
+    found = exported([str(root / name) for name in users], [wanted, str(root / "pkg/engine.py")])
+    assert found[wanted] >= {"train", "stop"}
+
+
+def test_a_module_that_leads_nowhere_may_be_one_below_a_folder_of_its_package(tmp_path: Path) -> None:
+    """``pkg`` is installed from ``src/pkg`` under another name, or a path to it is added."""
+    root = tree(tmp_path, {"code/pkg/engine.py": "", "user.py": "from pkg.core.engine import train\n"})
+    wanted = str(root / "code/pkg/engine.py")
+    assert exported([str(root / "user.py")], [wanted]) == {wanted: frozenset({"train"})}
 
 
 def test_comments_in_parentheses_end_nothing(tmp_path: Path) -> None:
@@ -51,10 +79,11 @@ def test_a_module_of_apex_is_none_of_the_trees_that_is_called_alike(tmp_path: Pa
 
 
 def test_a_module_by_several_names(tmp_path: Path) -> None:
-    wanted, user = tmp_path / "engine.py", tmp_path / "user.py"
-    user.write_text("from package import engine as motor\nimport package.engine\n\n"
-                    "x = motor.start.at + package.engine.turn(1) + package.other\n")
-    assert exported([str(user)], [str(wanted)]) == {str(wanted): frozenset({"start", "turn"})}
+    text = ("from package import engine as motor\nimport package.engine\n\n"
+            "x = motor.start.at + package.engine.turn(1) + package.other\n")
+    root = tree(tmp_path, {"package/engine.py": "", "user.py": text})
+    wanted = str(root / "package/engine.py")
+    assert exported([str(root / "user.py")], [wanted]) == {wanted: frozenset({"start", "turn"})}
 
 
 def test_a_package_is_known_by_its_folder() -> None:
@@ -62,16 +91,16 @@ def test_a_package_is_known_by_its_folder() -> None:
 
 
 def test_classes_that_others_derive_and_train(tmp_path: Path) -> None:
-    wanted = tmp_path / "core.py"
+    wanted = tmp_path / "package" / "core.py"
     users = {
-        "a.py": "from .core import Core as Base, Quiet, Other\nclass A(Base, object):\n\n    def update(self):\n"
+        "package/a.py": "from .core import Core as Base, Quiet, Other\nclass A(Base, object):\n\n"
+                "    def update(self):\n"
                 "        self.optimizer.step()\nclass B(Quiet):\n    def log(self):\n        self.scheduler.step()\n"
                 "class C(Own):\n    pass\nOther().step()\n",
         "b.py": "import package.core as core\nclass D(core.Further):\n"
                 "    def back(self, loss):\n        loss.backward()\n",
     }
-    for name, text in users.items():
-        (tmp_path / name).write_text(text)
+    tree(tmp_path, {**users, "package/core.py": ""})
     found = exported([str(tmp_path / name) for name in users], [str(wanted)])[str(wanted)]
     assert {one for one in found if one.startswith("class ")} == {"class Core", "class Further"}
 

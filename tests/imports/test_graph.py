@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate.reach import Imports
+from migrate.imports.tree import Imports
 from tests.shell.support import tree
 
 
@@ -198,3 +198,23 @@ def test_what_is_asked_of_something_else_is_none_of_a_packages(tmp_path: Path) -
     root = tree(tmp_path, {**texts, "pack/__init__.py": "from .losses import Focal\n", "pack/losses.py": ""})
     imports = Imports([str(one) for one in root.rglob("*.py")])
     assert [*imports.meant(str(root / "run.py"))] == ["pack"]
+
+
+def test_a_name_of_the_own_package_is_one_of_its_init_and_a_module_is_not(tmp_path: Path) -> None:
+    texts = {"run.py": "from . import train\n", "only.py": "from . import engine\n", "all.py": "from . import *\n"}
+    texts |= {"says.py": "from . import __version__, engine\n", "on.py": "from . import handed\n"}
+    texts |= {"low/up.py": "from .. import train\nfrom . import near\n", "low/near.py": ""}
+    init = "from .engine import handed\n\n__version__ = '1'\n\n\ndef train():\n    pass\n"
+    files = {"__init__.py": init, "engine.py": "", "low/__init__.py": "", **texts}
+    root = tree(tmp_path, {f"pkg/{name}": text for name, text in files.items()})
+    imports = Imports([str(one) for one in sorted(root.rglob("*.py"))])
+    edges = {name: imports.imported(str(root / "pkg" / name)) for name in texts}
+    assert {name: [str(Path(one).relative_to(root)) for one in found] for name, found in edges.items()} == {
+        "run.py": ["pkg/__init__.py"],
+        "only.py": ["pkg/engine.py"],
+        "all.py": ["pkg/__init__.py"],
+        "says.py": ["pkg/engine.py"],
+        "on.py": ["pkg/__init__.py"],
+        "low/up.py": ["pkg/__init__.py", "pkg/low/near.py"],
+        "low/near.py": [],
+    }
