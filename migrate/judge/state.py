@@ -234,6 +234,11 @@ class State:
             frozenset(self.scaled_by.items()),
         )
 
+    def at(self) -> ast.AST:
+        """What is to run next; there is something."""
+        frame = self.frames[-1]
+        return frame.code.ops[frame.pc].node
+
     def stands(self) -> object:
         """Where the program stands, whatever it holds."""
         return (tuple((frame.code, frame.pc) for frame in self.frames), self.raising)

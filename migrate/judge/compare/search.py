@@ -126,13 +126,14 @@ class Search:
             raise LegacyRaises from crash
 
     def _follow(self, pair: Pair, question: Ask) -> None:
-        """Before the ways of the old program part, the new one goes on to the same question: else it would come to each
-        of many exits, one below the other, from the event before the first of them."""
+        """Before the ways of the old program part, the new one goes on to the same question at the same place: else it
+        would come to each of many exits, one below the other, from the event before the first of them. A question at
+        another place it may not have to ask, once it is answered."""
         new = pair.new.copy()
         try:
             self.both.new.run(new, pair.facts)
         except Ask as other:
-            if other.term == question.term:
+            if other.term == question.term and self.both.source(new.at()) is pair.old.at():
                 pair.new, new.condition = new, None  # the old program's answer may say more of what it is a part of
         except (Crash, LegacyRaises, Stopped, Unfollowed, Differs):
             pass  # it comes to that again
