@@ -47,11 +47,14 @@ def names_in(node: ast.AST, said: Said = plain) -> set[str]:
 
 
 def asked_for(call: ast.Call) -> set[str]:
-    """The attribute or key that a call reads by its name: ``getattr(args, "fp16")``, ``config.get("fp16")``."""
+    """The attribute or key that a call reads by its name: ``getattr(args, "fp16")``, ``config.get("fp16")``,
+    ``os.getenv("FP16")``."""
     match call:
         case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(value=str(name)), *_]):
             return {name}
-        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[ast.Constant(value=str(name)), *_]):
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "pop" | "setdefault" | "getenv"), args=[ast.Constant(value=str(name)), *_]
+        ):
             return {name}
         case _:
             return set()

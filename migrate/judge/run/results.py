@@ -126,6 +126,9 @@ class Results:
                 return _of_word(last, owner, *(self.value(state, a, facts) for a in call.args))
         if last == "get" and owner is not None and asked_for(call) and not self.v.callees(call):
             return self._of_get(state, call, owner, facts)
+        if last == "getenv" and owner is not None and asked_for(call):
+            environ = self.variables.attribute(state, owner, "environ", call)
+            return self._of_get(state, call, environ, facts)
         if finds_apex(call):
             return TRUE
         if by_name and last in ("zip", "enumerate"):

@@ -17,6 +17,7 @@ from ...nodes import chain, walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..blocks import exclusive
+from .environment import asked_of_environment, set_in_environment
 from .settings import asked_of, path_of, set_on, spelled
 
 MAX_DEPTH = 3
@@ -179,6 +180,8 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
     loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not _off_first(x.iter, attr)]
     turned = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
     comprehended = _comprehended(m.ancestors(expr))
+    if any(_changes_outside(ctx, key, depth) for key in asked_of_environment(expr)):
+        return True
     for name in [n for n in walk(expr) if isinstance(n, ast.Name)]:
         home = m.binding_scope(name.id, m.scope(name))
         if name.id in comprehended or (name.id in turned and home is m.function(expr)):
@@ -204,6 +207,21 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
                 return True
+    return False
+
+
+def _changes_outside(ctx: Context, key: str, depth: int) -> bool:
+    """Whether the program gives a variable of the environment different values, or any between two runs."""
+    places = set_in_environment(ctx).get(key, [])
+    if len({"" if value is None else ast.dump(value) for _, value in places}) > 1:
+        return True
+    sites = [_sites(ctx, init.call) for init in ctx.facts.initializes]
+    for at, value in places:
+        runs = [ctx.m.start(call) for one in sites for call in one.get(ctx.m.function(at), ())]
+        if any(run < ctx.m.start(at) for run in runs) and any(run > ctx.m.start(at) for run in runs):
+            return True
+        if value is not None and depth < MAX_DEPTH and _changes(ctx, value, depth + 1):
+            return True
     return False
 
 

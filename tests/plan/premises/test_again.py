@@ -6,7 +6,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Outside, Settings
+from migrate.model import Applicability, Outside, Settings
 
 TEXT = """\
 import torch
@@ -523,3 +523,62 @@ def test_an_option_that_says_no(calls: str, named: bool) -> None:
     """The losses are scaled under no condition then."""
     findings = migrate_module(LEVEL.replace("CALLS", calls), Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+ENVIRONMENT = """\
+import os
+import torch
+from apex import amp
+
+
+def run(data):
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if ASKED:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in data:
+        loss = model(x).sum()
+        if ASKED:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def main(data):
+    CALLS
+
+
+main(load())
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ("run(data)", False),
+        ("os.environ['AMP'] = '1'\n    run(data)\n    run(data)", False),
+        ("run(data)\n    os.environ['AMP'] = '1'", False),
+        ("os.environ['OTHER'] = '1'\n    run(data)\n    os.environ['OTHER'] = '0'\n    run(data)", False),
+        ("os.environ['AMP'] = '1'\n    run(data)\n    os.environ['AMP'] = '0'\n    run(data)", True),
+        ("os.environ.update(AMP='1')\n    run(data)\n    os.environ.update({'AMP': '0'})\n    run(data)", True),
+        ("run(data)\n    os.environ['AMP'] = '0'\n    run(data)", True),
+        ("run(data)\n    del os.environ['AMP']\n    run(data)", True),
+        ("run(data)\n    os.environ.pop('AMP')\n    run(data)", True),
+        ("for on in ('1', '0'):\n        os.environ['AMP'] = on\n        run(data)", True),
+    ],
+)
+@pytest.mark.parametrize(
+    "asked", ["os.environ.get('AMP') == '1'", "os.environ['AMP'] == '1'", "os.getenv('AMP', '') == '1'"]
+)
+def test_a_variable_of_the_environment(asked: str, calls: str, named: bool) -> None:
+    text = ENVIRONMENT.replace("ASKED", asked).replace("CALLS", calls)
+    assert any(one.rule == "APX035" for one in migrate_module(text, Settings()).findings) is named
+
+
+def test_a_variable_of_the_environment_is_one_question() -> None:
+    text = ENVIRONMENT.replace("ASKED", "os.getenv('AMP') == '1'").replace("CALLS", "run(data)")
+    result = migrate_module(text, Settings())
+    assert [unit.applicability for unit in result.units] == [Applicability.SAFE]
