@@ -6,9 +6,12 @@ program says: gradients reach every model that a loss was computed with, not onl
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
+from ..facts.scopes import Block
 from ..nodes import children, walk
 from .assigned import Assigned
 from .computed import Computed, Run
@@ -16,6 +19,16 @@ from .program.program import Program
 from .state import Key
 from .twins import Places, Twins
 from .within import Within
+
+
+@dataclass(frozen=True, eq=False)
+class _Standing:
+    """The statement of a call, its block, what it gives names, and whether one of several is chosen in it."""
+
+    node: ast.stmt
+    block: Block
+    targets: frozenset[str]
+    chosen: bool
 
 
 class Owners:
@@ -32,6 +45,8 @@ class Owners:
         self._takes: dict[ast.Call, bool] = {}
         self._made_of: dict[ast.Call, list[ast.expr]] = {}
         self._made_of_parts: dict[ast.Call, list[ast.expr]] = {}
+        self._owned: dict[ast.Call, frozenset[Key]] = {}
+        self._stands: dict[ast.Call, _Standing] = {}
         self._read_by: dict[ast.AST, frozenset[Key]] = {}
         self._of_other_arm: dict[ast.AST, frozenset[Key] | None] = {}
 
@@ -104,7 +119,9 @@ class Owners:
         return {key: networks for key, networks in owned.items() if networks}
 
     def _owned_by(self, call: ast.Call) -> frozenset[Key]:
-        return frozenset(one for node in self._parts_of(call) for one in self.within.of(node))
+        if call not in self._owned:
+            self._owned[call] = frozenset(one for node in self._parts_of(call) for one in self.within.of(node))
+        return self._owned[call]
 
     @cached_property
     def construction(self) -> dict[Key, ast.Call]:
@@ -113,24 +130,63 @@ class Owners:
         placed = ((self.naming.place(node), node) for node in self.m.all(ast.Call))
         return {places[place]: node for place, node in placed if place in places}
 
-    def replaced(self, one: Key, other: ast.Call) -> bool:
-        """Whether an optimizer may be gone where a call makes another one: both have the same networks, as far as the
-        text says, and do not stand beside each other."""
-        call = self.construction.get(one)
-        if call is None or self.owned.get(one) != self._owned_by(other) or self._beside(call, other):
+    def replaced(self, made: frozenset[Key], other: ast.Call) -> set[Key]:
+        """The optimizers that may be gone where a call makes another one: those of the same networks, as far as the
+        text says, which do not stand beside it."""
+        alike, here = self._alike.get(self._owned_by(other), set()), self._standing(other)
+        beside = set[Key]()  # of hundreds in one block nearly all are
+        if here.targets and not here.chosen:
+            beside = self._named_in.get(here.block, set()).difference(*(self._given.get(t, ()) for t in here.targets))
+        return {one for one in (made & alike) - beside if self._is_replaced(self.construction[one], other)}
+
+    def _is_replaced(self, call: ast.Call, other: ast.Call) -> bool:
+        if self._beside(call, other):
             return False
         mine = [self.twins.made_at(call, network) for network in self._parts_of(call)]
         theirs = [self.twins.made_at(other, network) for network in self._parts_of(other)]
         return not mine or not all(self.twins.elsewhere(a, b) for a in mine for b in theirs)
 
+    @cached_property
+    def _alike(self) -> dict[frozenset[Key] | None, set[Key]]:
+        """Optimizers by what they are made of, if that is known."""
+        found = defaultdict[frozenset[Key] | None, set[Key]](set)
+        for key in self.construction:
+            found[self.owned.get(key)].add(key)
+        return found
+
+    @cached_property
+    def _named_in(self) -> dict[Block, set[Key]]:
+        """For each block the optimizers to which a statement of it gives a name, where none is chosen of several."""
+        found = defaultdict[Block, set[Key]](set)
+        for key, call in self.construction.items():
+            if (stands := self._standing(call)).targets and not stands.chosen:
+                found[stands.block].add(key)
+        return found
+
+    @cached_property
+    def _given(self) -> dict[str, set[Key]]:
+        """The optimizers that a name is given."""
+        found = defaultdict[str, set[Key]](set)
+        for key, call in self.construction.items():
+            for target in self._standing(call).targets:
+                found[target].add(key)
+        return found
+
     def _beside(self, one: ast.Call, other: ast.Call) -> bool:
         """Whether two calls stand in one statement, or in two of one block that give other names what they make."""
-        stmt, beside = self.m.statement(one), self.m.statement(other)
-        if one is other or any(isinstance(n, ast.IfExp) for n in (*walk(stmt), *walk(beside))):
+        stmt, beside = self._standing(one), self._standing(other)
+        if one is other or stmt.chosen or beside.chosen:
             return False
-        targets = [getattr(each, "targets", None) for each in (stmt, beside)]
-        named = all(targets) and {*map(ast.dump, targets[0] or ())}.isdisjoint(map(ast.dump, targets[1] or ()))
-        return stmt is beside or (named and self.m.block(stmt) is self.m.block(beside))
+        named = bool(stmt.targets and beside.targets) and stmt.targets.isdisjoint(beside.targets)
+        return stmt.node is beside.node or (named and stmt.block is beside.block)
+
+    def _standing(self, call: ast.Call) -> _Standing:
+        if call not in self._stands:
+            stmt = self.m.statement(call)
+            targets = frozenset(map(ast.dump, getattr(stmt, "targets", ())))
+            chosen = any(isinstance(n, ast.IfExp) for n in walk(stmt))
+            self._stands[call] = _Standing(stmt, self.m.block(stmt), targets, chosen)
+        return self._stands[call]
 
     def _apart(self, optimizer: Key, where: Places | None) -> bool:
         """Whether an optimizer was made of networks that were surely made elsewhere, and share nothing with these."""

@@ -41,7 +41,7 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.ifs_in_the_loop: 25,
     shapes.forwards: 50,
     shapes.rounds_written_out: 40,
-    shapes.optimizers: 80,
+    shapes.optimizers: 200,
     shapes.exits: 60,
     shapes.cases: 200,
     shapes.imports: 200,

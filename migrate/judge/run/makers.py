@@ -29,7 +29,7 @@ class Makers:
             return
         owned = self.owners.made_of(call)
         wrapped = {k for a in (*call.args, *(w.value for w in call.keywords)) for k in self.naming.keys(a)}
-        before = {one for one in state.made if self.owners.replaced(one, call)}  # of an earlier run, or instead
+        before = self.owners.replaced(state.made, call)  # of an earlier run, or instead
         others = state.made - optimizers
         state.made = (state.made - wrapped - before) | optimizers
         if owned and owned <= state.renewed:
