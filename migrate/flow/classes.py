@@ -7,11 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from ..errors import Tangled
 from ..facts.names import is_property, last_name
 from ..nodes import positional_parameters, walk
 from .dispatched import dispatched
 from .objects import Obj, Var
 from .solver import Solver
+
+MAX_CLASSES = 200  # above one: what each of a line hands up goes through all above it; in real code a dozen
 
 
 class Classes(Solver):
@@ -47,6 +50,8 @@ class Classes(Solver):
             elif base not in seen:
                 seen.add(base)
                 todo.append((base, self._bases(base)))
+                if len(seen) > MAX_CLASSES:
+                    raise Tangled(f"{cls.name} stands below more than {MAX_CLASSES} classes")
         return found[::-1]
 
     def _bases(self, cls: ast.ClassDef) -> list[ast.ClassDef]:

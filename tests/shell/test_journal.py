@@ -265,7 +265,7 @@ def test_a_file_that_changes_while_it_is_analysed_stops_the_whole_run(tmp_path: 
     root = tree(tmp_path, {"a.py": LEGACY, "b.py": LEGACY})
     program = (
         "import pathlib, sys; from migrate import cli; from tests.shell import fake\n"
-        "def engine(text, settings, exported):\n"
+        "def engine(text, settings, outside, standing):\n"
         "    pathlib.Path(sys.argv[1], 'a.py').write_text('import apex  # edited\\n')\n"  # it was read already
         "    return fake.engine(text, settings)\n"
         "sys.exit(cli.main(sys.argv[1:], engine))\n"

@@ -132,6 +132,15 @@ def test_a_file_that_takes_too_long_is_left(tmp_path: Path, monkeypatch: pytest.
     assert not outcome.changed and not outcome.crashed
 
 
+def test_a_class_below_very_many_others_is_left(tmp_path: Path) -> None:
+    asks = "    def go(self, x):\n        return super().go(x)\n\n\n"
+    line = "".join(f"class L{i}({f'L{i - 1}' if i else 'object'}):\n{asks}" for i in range(220))
+    tree(tmp_path, {"x.py": "from apex import amp\n\n\n" + line + "amp.init()\nL219().go(1)\n"})
+    with Spool() as spool:
+        (result,) = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1).results
+    assert "stands below more than 200 classes" in result.findings[0].message
+
+
 def _work(seconds: float) -> None:
     end = time.process_time() + seconds
     while time.process_time() < end:

@@ -100,7 +100,7 @@ def test_a_caller_who_gives_little_memory_is_told_so(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_AS)
     had = limits._address_space()
 
-    def greedy(text: str, settings: Settings, exported: object) -> ModuleResult:
+    def greedy(text: str, settings: Settings, outside: object, standing: object) -> ModuleResult:
         held = []
         while True:
             held.append(bytes(1 << 20))

@@ -34,7 +34,7 @@ SLOW = """
 import os, pathlib, sys, time
 from migrate import cli, stops
 from tests.shell import fake
-def slow(text, settings, exported):
+def slow(text, settings, outside, standing):
     pathlib.Path(sys.argv[1], f"{os.getpid()}.started").touch()
     if "BUSY" in text:
         while True:
@@ -254,7 +254,7 @@ def test_the_handlers_of_the_caller_come_back(tmp_path: Path, capsys: pytest.Cap
     assert cli.main([str(root)], fake.engine) == 1
     assert [signal.getsignal(number) for number in STOPS] == before
 
-    def stop(text: str, settings: object, exported: object) -> object:
+    def stop(text: str, settings: object, outside: object, standing: object) -> object:
         os.kill(os.getpid(), signal.SIGTERM)
         raise AssertionError
 

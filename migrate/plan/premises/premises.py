@@ -28,11 +28,17 @@ from ..schedule import NO_CHECKS, Schedule
 from .stash import check_stash
 from .unbound import check_bound
 
+MAX_INITIALIZES = 100  # whether it is on is one condition made of all theirs, asked on every way; seldom there are five
 _RUNS = Patterns("OptimizerHook build_runner *Runner")
 
 
 def check(ctx: Context, unit: Unit) -> None:
     """The sites themselves: entered by ``with``, their parts in this file, nothing in the block that cannot stay."""
+    if len(unit.initializes) > MAX_INITIALIZES:
+        raise Manual(
+            unit.initializes[0].call,
+            f"more than {MAX_INITIALIZES} calls of amp.initialize decide together whether mixed precision is on",
+        )
     for scale in unit.scales:
         if scale.with_ is None:
             raise Manual(scale.call, "scale_loss is not entered by a with statement here")

@@ -277,3 +277,10 @@ def test_a_clip_of_the_arm_that_goes_is_not_said_to_stay() -> None:
     top = TOP.replace("model, optimizer = amp", "if fp16:\n    model, optimizer = amp")
     one = decided(f"{top}for i, x in enumerate(data):\n{indent(body, '    ')}")
     assert [rule for _, rule, _ in one.reviews] == ["APX052", "APX052"]
+
+
+def test_more_calls_of_initialize_than_are_followed() -> None:
+    *top, call = TOP.splitlines(keepends=True)
+    arms = "".join(f"{'elif' if i else 'if'} args.kind == {i}:\n    {call}" for i in range(101))
+    with pytest.raises(Manual, match="more than 100 calls"):
+        decided("".join(top) + arms + loop("BACK\noptimizer.step()").removeprefix(TOP))
