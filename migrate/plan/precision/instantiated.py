@@ -54,8 +54,8 @@ def _runs(ctx: Context) -> list[tuple[ast.Call, ast.Call]]:
 def _by_configuration(ctx: Context, call: ast.Call) -> bool:
     """Whether a call makes an object of a class that nothing here tells."""
     held = ctx.v.of(call.func)
-    if any(map(is_found, held)):
-        return True  # any class of that name, of the program or not
+    if any(is_found(one) and one.label.partition(".")[0] in LOCATES for one in held):
+        return True  # any class of that name, of the program or not; those of one file are followed
     if ctx.v.callees(call) or any(o.kind == "class" for o in held):
         return False
     if _MAKES.fit(last_name(call.func)):

@@ -7,7 +7,7 @@ import pytest
 from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
 from migrate.facts.shown_types import types_shown
-from migrate.model import Neighbours, Settings
+from migrate.model import Outside, Settings
 
 TEXT = """\
 import torch
@@ -58,7 +58,7 @@ PRINTS = 'print("type", out.dtype)'
     ],
 )
 def test_a_type_that_is_shown(line: str, use: str, said: bool) -> None:
-    others = Neighbours(elsewhere=elsewhere([outline(OTHER.replace("LINE", line))]))
+    others = Outside(elsewhere=elsewhere([outline(OTHER.replace("LINE", line))]))
     result = migrate_module(TEXT.replace("USE", use), Settings(), others)
     assert any("shows the type" in f.message for f in result.findings) is said
     if said:
