@@ -11,6 +11,11 @@ from .sites import Facts
 _ASKS = re.compile("available|installed|importable|has_module|has_package")
 
 
+def asks(name: str) -> bool:
+    """Whether a function is called as one is that says whether a package is there."""
+    return _ASKS.search(name) is not None
+
+
 def asked_elsewhere(m: Module, facts: Facts) -> frozenset[str]:
     """Functions that other code than the program's says whether Apex is there by, where no other part of it is used."""
     if any(name != "apex" and not name.startswith("apex.amp") for names in facts.imports.values() for name in names):
@@ -19,5 +24,5 @@ def asked_elsewhere(m: Module, facts: Facts) -> frozenset[str]:
         return frozenset()
     stmts = [(m.scope(stmt), stmt) for stmt in m.all(ast.ImportFrom)]
     taken = {a.name for scope, s in stmts for a in s.names if a.asname is None and a.name not in scope.linked}
-    asking = {name for name in taken if "apex" in name.lower() and _ASKS.search(name)}
+    asking = {name for name in taken if "apex" in name.lower() and asks(name)}
     return frozenset(name for name in asking if not any(f.name == name for f in m.all(ast.FunctionDef)))

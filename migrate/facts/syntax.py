@@ -182,10 +182,13 @@ class Syntax(Text):
 
     def spine(self, node: ast.AST) -> list[ast.stmt]:
         """Statements around ``node`` within its function, innermost first, its own included."""
+        stmt = self._innermost(node)
+        return [stmt, *self._spine(self._above(stmt))] if stmt is not None else []
+
+    def _innermost(self, node: ast.AST) -> ast.stmt | None:
+        """The statement of its function that a node stands in; None for decorators, bases and defaults."""
         stmt = self.statement(node)
-        if isinstance(stmt, _DEFINITIONS) and stmt is not node:
-            return []  # its decorators, bases and defaults
-        return [stmt, *self._spine(self._above(stmt))]
+        return None if isinstance(stmt, _DEFINITIONS) and stmt is not node else stmt
 
     def _above(self, stmt: ast.stmt) -> ast.stmt | None:
         """The statement that another one stands in, within its function."""
@@ -222,13 +225,10 @@ class Syntax(Text):
 
     def around(self, node: ast.AST) -> Iterator[ast.stmt]:
         """The same one by one, for who does not need them all: an arm of a chain of ``elif`` stands in those above."""
-        at: ast.AST | None = self.statement(node)
-        while at is not None and isinstance(at, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-            if isinstance(at, _DEFINITIONS) and at is not node:
-                break
-            if isinstance(at, ast.stmt):
-                yield at
-            at = self.parent.get(at)
+        at = self._innermost(node)
+        while at is not None:
+            yield at
+            at = self._above(at)
 
     def all_around(self, nodes: Iterable[ast.AST]) -> set[ast.stmt]:
         """The statements around any of some nodes, each within its function."""

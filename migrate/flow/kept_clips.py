@@ -16,7 +16,7 @@ from .spelled import listed_names, meet
 from .values import Values
 
 _HOMES = frozenset("utils clip_grad".split())  # modules of torch's that have them
-_FUNCTIONS = frozenset("function method class instance seq dict apex".split())  # kinds of what a clip of torch's is not
+_OTHERS = frozenset("function method class instance seq dict apex".split())  # kinds of what a clip of torch's is not
 
 
 class KeptClips:
@@ -42,7 +42,7 @@ class KeptClips:
             case _:
                 return False
         held = self.v.of(func)
-        return not any(one.kind in _FUNCTIONS or (one.kind == "call" and one.label[:1].isupper()) for one in held)
+        return not any(one.kind in _OTHERS or (one.kind == "call" and one.label[:1].isupper()) for one in held)
 
     def _is_variable(self, name: ast.Name) -> bool:
         """Whether a name is a parameter, or is given a value."""

@@ -18,6 +18,7 @@ from functools import cached_property
 from ..facts.module import Module
 from ..facts.names import called_name, is_property, last_name
 from ..knowledge.gradients import NO_READER, SCHEDULERS
+from ..knowledge.models import PARAMETERS
 from ..nodes import walk
 from .decorated import wrappers
 from .kept_clips import KeptClips
@@ -36,7 +37,6 @@ _GETTER, _CALLER = "attrgetter", "methodcaller"
 _ASKS = frozenset(("getattr", "__getattribute__", _GETTER))
 _FORMATS = frozenset("format format_map vformat".split())
 _RUNS_TEXT = frozenset({"eval", "exec"})
-_LISTS = frozenset("parameters named_parameters".split())
 _ITERATES = frozenset("__iter__ __next__ __aiter__ __anext__ __getitem__".split())
 _LAZY = frozenset("map filter iter starmap".split())
 # What is asked of the items of a container that these are handed: an order, a truth, a text.
@@ -578,6 +578,6 @@ def _of_parameters(obj: Obj) -> bool:
     """Whether an object is an item of what lists parameters."""
     while obj.kind == "path":
         obj = obj.key[0]  # type: ignore[index]
-        if obj.kind == "call" and isinstance(obj.key, ast.Call) and called_name(obj.key) in _LISTS:
+        if obj.kind == "call" and isinstance(obj.key, ast.Call) and called_name(obj.key) in PARAMETERS:
             return True
     return False

@@ -14,13 +14,12 @@ from functools import cached_property
 from ..facts.names import last_name
 from ..facts.usual_names import dotted
 from ..flow.objects import SELF_METHODS, Obj
-from ..knowledge.models import NO_PARAMETERS
+from ..knowledge.models import NO_PARAMETERS, PARAMETERS
 from ..nodes import walk
 from .owners import Owners
 from .program.program import Program
 from .state import Key
 
-_LISTS = ("parameters", "named_parameters")
 _CONTAINERS = ("ModuleDict", "ModuleList", "Sequential")
 _MAKES_PARAMETERS = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
 _PLAIN_BASES = ("Module", "object")
@@ -85,7 +84,7 @@ class Sources:
         while todo:
             for node in walk(todo.pop()):
                 match node:
-                    case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in _LISTS:
+                    case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in PARAMETERS:
                         found.append(owner)
                     case ast.Name(id=name, ctx=ast.Load()) if name not in met:
                         met.add(name)

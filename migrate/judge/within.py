@@ -9,14 +9,13 @@ from ..facts.names import last_name
 from ..facts.sites import opened
 from ..flow.arguments import argument
 from ..flow.objects import Obj
-from ..knowledge.models import COPIES, NOT_RUN_BY_METHOD
+from ..knowledge.models import COPIES, NOT_RUN_BY_METHOD, PARAMETERS
 from ..nodes import walk
 from .assigned import Assigned
 from .program.objects import is_cast_network
 from .program.program import Program
 from .state import Key
 
-_LISTED = ("parameters", "named_parameters")
 _GIVES_PARTS = ("children", "named_children", "modules", "named_modules", "get_submodule")
 _NONE_MADE = frozenset({"apex", "function", "method", "class", "module", "param"})  # kinds of objects
 
@@ -55,7 +54,7 @@ class Within:
             return found
         if not isinstance(func, ast.Attribute) or self.v.callees(self.m.parent[func]):  # type: ignore[arg-type]
             return frozenset()
-        if NOT_RUN_BY_METHOD.fit(func.attr) and func.attr not in _LISTED:
+        if NOT_RUN_BY_METHOD.fit(func.attr) and func.attr not in PARAMETERS:
             return frozenset()
         return self.of(func.value)
 
@@ -135,6 +134,6 @@ class Within:
     @cached_property
     def _listed(self) -> frozenset[Obj]:
         """What is asked for its parameters: a network, whoever made it."""
-        calls = (call for name in _LISTED for call in self.m.calls(name))
+        calls = (call for name in PARAMETERS for call in self.m.calls(name))
         owners = (call.func.value for call in calls if isinstance(call.func, ast.Attribute))
         return frozenset(obj for owner in owners for obj in opened(self.v, self.v.of(owner)))

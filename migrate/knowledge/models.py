@@ -36,6 +36,8 @@ NOT_RUN_BY_METHOD = Patterns(
     # densities, and what comes before a softmax, are results
     but="log_prob* logprob* log_lik* loglik* log_p log_q logits* log_sm* __call__",
 )
+# Methods of a module that list its parameters.
+PARAMETERS = frozenset({"parameters", "named_parameters"})
 # Attributes of a module that are no modules.
 NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())
 # Parameters of a function that hold the options of a run.

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from ..flow.objects import Obj
+from ..knowledge.models import PARAMETERS
 from ..nodes import walk
 from ..units.ownership import said_of
 from ..units.unit import Context, Manual, Step, Unit
@@ -67,7 +68,7 @@ def _sometimes(ctx: Context, optimizer: Obj) -> list[ast.Attribute]:
     if optimizer.kind != "call" or not isinstance(optimizer.key, ast.Call):
         return found
     for node in said_of(ctx, optimizer.key):
-        if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
+        if isinstance(node, ast.Attribute) and node.attr in PARAMETERS:
             item = node.value.value if isinstance(node.value, ast.Subscript) else None  # of several, as a ModuleDict
             part = item or node.value
             uses = [*_uses(ctx, part)] if isinstance(part, ast.Attribute) else []

@@ -6,10 +6,9 @@ After the migration Apex is never asked for, so "Apex could be imported" is simp
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 
-from ..facts.asked_elsewhere import asked_elsewhere
+from ..facts.asked_elsewhere import asked_elsewhere, asks
 from ..facts.files import asks_for_main
 from ..facts.module import Module
 from ..facts.names import called_name
@@ -120,7 +119,6 @@ def reads(text: str) -> frozenset[str]:
     return frozenset(ast.unparse(n) for n in walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
 
 
-_ASKS = re.compile("available|installed|importable|has_module|has_package")
 _BOOLS = frozenset("bool isinstance hasattr is_available any all is_enabled callable".split())
 
 
@@ -358,7 +356,7 @@ def finds_apex(expr: ast.expr) -> bool:
     """``importlib.util.find_spec("apex")``, ``is_package_available("apex")``."""
     match expr:
         case ast.Call(args=[ast.Constant(value="apex" | "apex.amp")]):
-            return called_name(expr) == "find_spec" or _ASKS.search(called_name(expr)) is not None
+            return called_name(expr) == "find_spec" or asks(called_name(expr))
         case _:
             return False
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..facts.scopes import Scope
 from ..flow.arguments import argument
 from ..flow.objects import Obj
+from ..knowledge.models import PARAMETERS
 from ..nodes import children, positional_parameters, walk
 from .unit import Context
 
@@ -88,7 +89,7 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
                 return None  # one of many, each with a model of its own
             made = [(node, given) for one, given in _constructed(ctx, obj.key) for node in said_of(ctx, one)]
             for node, given in made:
-                if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
+                if isinstance(node, ast.Attribute) and node.attr in PARAMETERS:
                     base = _meant(node.value, given)
                     if _within_maker(ctx, base):
                         continue

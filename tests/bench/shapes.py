@@ -418,7 +418,7 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     rounds_written_out: (50, 100, 200),
     optimizers: (200, 400, 800),
     optimizers_in_arms: (50, 100, 200),
-    initializes_in_arms: (50, 100, 200),
+    initializes_in_arms: (25, 50, 100),  # more are left
     scales_in_arms: (50, 100, 200),
     exits: (200, 400, 800),
     cases: (200, 400, 800),

@@ -12,7 +12,7 @@ from ...flow.tensors import own_gradient
 from ...flow.unnamed import unnamed
 from ...flow.values import Values
 from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER, SCHEDULERS
-from ...knowledge.models import NOT_RUN_BY_METHOD, evaluates
+from ...knowledge.models import NOT_RUN_BY_METHOD, PARAMETERS, evaluates
 from ...nodes import chain, header, walk
 from ..names import COLLECTS, IDLE, READERS
 from ..state import Key
@@ -21,7 +21,6 @@ from .marks import Marks
 from .objects import Objects
 from .syntax import last_name
 
-_LISTS = ("parameters", "named_parameters")
 _PUT_THERE = frozenset("add_ sub_ copy_ addcmul_ addcdiv_ lerp_".split())
 
 
@@ -176,7 +175,7 @@ class Gradients:
         handed = [*call.args, *(k.value for k in call.keywords)]
         made = [o.key for arg in handed for o in self.v.of(arg) if o.kind == "call" and isinstance(o.key, ast.Call)]
         lists = [n for n in (*handed, *made) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-        owners = [n.func.value for n in lists if isinstance(n.func, ast.Attribute) and n.func.attr in _LISTS]
+        owners = [n.func.value for n in lists if isinstance(n.func, ast.Attribute) and n.func.attr in PARAMETERS]
         mine = self.objects.interesting | self._made_from
         return any(self.naming.keys(one) & mine for owner in owners for one in chain(owner))
 
@@ -184,7 +183,7 @@ class Gradients:
     def _made_from(self) -> frozenset[Key]:
         """The networks from whose parameters optimizers are made: parts of those that Apex was handed, it may be."""
         made = [call for call in self.m.all(ast.Call) if self.naming.keys(call) & self.objects.optimizers]
-        listed = (n for call in made for n in walk(call) if isinstance(n, ast.Attribute) and n.attr in _LISTS)
+        listed = (n for call in made for n in walk(call) if isinstance(n, ast.Attribute) and n.attr in PARAMETERS)
         return frozenset(key for one in listed for key in self.naming.keys(one.value))
 
     def _reading_attribute(self, node: ast.AST) -> bool:

@@ -15,7 +15,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from ...facts.names import imports_apex
 from ...nodes import children, header, named_parameters, positional_parameters, walk
@@ -320,8 +319,9 @@ def _runs_without_apex(reading: Reading, node: ast.AST | None) -> bool:
         below.append(node)
         node = reading.m.parent.get(node)
     holds = node is not None and known[node]
-    for inner, outer in reversed([*pairwise([*below, *([node] if node is not None else [])])]):
-        holds = known[inner] = holds or _is_arm_without_apex(reading, inner, outer)
+    for inner in reversed(below):
+        outer = reading.m.parent.get(inner)
+        holds = known[inner] = holds or (outer is not None and _is_arm_without_apex(reading, inner, outer))
     return holds
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 
 from ...flow.objects import Obj
+from ...knowledge.models import PARAMETERS
 from ...nodes import walk
 from ..listed import listed_part
 from ..owners import Owners
@@ -59,7 +60,7 @@ class Clearing:
         found = [self._gone_through(n) for n in walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad"]
         calls = (n for each in found if each is not None for n in walk(each) if isinstance(n, ast.Call))
         funcs = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
-        of = [func.value for func in funcs if func.attr in ("parameters", "named_parameters")]
+        of = [func.value for func in funcs if func.attr in PARAMETERS]
         return frozenset(o for o in named if not of or not all(self._apart(one, o) for one in of))
 
     def _of_groups(self, state: State, over: list[ast.expr], named: frozenset[Key]) -> frozenset[Key]:

@@ -6,11 +6,10 @@ import ast
 
 from ...facts.once import once_each
 from ...facts.scopes import Scope
+from ...knowledge.models import PARAMETERS
 from ...nodes import walk
 from ...units.compute import Compute
 from ...units.unit import Context
-
-_LIST_WEIGHTS = frozenset(("parameters", "named_parameters"))
 
 
 def of_weights(ctx: Context, compute: Compute, stmt: ast.stmt, loss: ast.expr) -> bool:
@@ -42,4 +41,4 @@ def _constant(value: ast.expr) -> bool:
 
 def _made_of_weights(ctx: Context, value: ast.expr) -> bool:
     callees = [c for node in walk(value) if isinstance(node, ast.Call) for c in ctx.v.callees(node)]
-    return any(isinstance(n, ast.Attribute) and n.attr in _LIST_WEIGHTS for c in callees for n in walk(c))
+    return any(isinstance(n, ast.Attribute) and n.attr in PARAMETERS for c in callees for n in walk(c))
