@@ -18,9 +18,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
 
+from ..facts.names import last_name
 from ..facts.once import once_each
 from ..facts.scopes import Scope
 from ..facts.sites import Scale, on_stack
+from ..nodes import walk
 from ..plan.gradients.fold import only_backward
 from ..plan.premises.premises import plain_context
 from ..plan.scale_names import scale_name
@@ -95,6 +97,7 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     rebound = scale.alias is not None and scale.alias == m.src(scale.loss)
     behind = uses.after(begin)
     single = len(inside) == 1 and (behind == 1 or (uses.outside < begin and not rebound))
+    single = single and (hoisted is not None or not _changes_before(plan.ctx, scale.loss, with_, inside[0]))
     call = only_backward(scale)
     if single:
         _drop(work, scale)
@@ -119,6 +122,32 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
             _close_up(work, with_)
         else:
             _drop_items(work, with_, going)
+
+
+def _changes_before(ctx: Context, loss: ast.expr, with_: ast.With, use: ast.Name) -> bool:
+    """Whether what the loss is made of may be another one by the time that the scaled loss is used: Apex scaled it as
+    the block was entered (``loss = loss / 2`` ahead of the backward changed nothing)."""
+    m = ctx.m
+    repeated = [loop for loop in m.loops(use) if m.inside(loop, with_)]
+    own = m.statement(use)
+    ahead = [n for stmt in with_.body for n in walk(stmt) if isinstance(n, (ast.Name, ast.Attribute, ast.Call))]
+    ahead = [n for n in ahead if m.start(n) < m.start(own) or any(m.inside(n, loop) for loop in repeated)]
+    parts = list(walk(loss))
+    named = {n.id for n in parts if isinstance(n, ast.Name)} | {n.attr for n in parts if isinstance(n, ast.Attribute)}
+    held_elsewhere = any(isinstance(n, (ast.Attribute, ast.Subscript)) for n in parts)
+    for node in ahead:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                if name in named:
+                    return True
+            case ast.Call(func=ast.Attribute(value=base, attr=method)) if method.endswith("_"):
+                if any(isinstance(n, (ast.Name, ast.Attribute)) and last_name(n) in named for n in walk(base)):
+                    return True
+            case ast.Call() if any(isinstance(n, ast.Call) for n in parts) or (held_elsewhere and ctx.v.callees(node)):
+                return True
+            case _:
+                pass
+    return False
 
 
 def _apart(plan: Plan, work: Work, scale: Scale) -> None:

@@ -8,6 +8,7 @@ from .. import machines
 from ..program.syntax import shows
 from ..rows import Rows
 from ..run.event import Event
+from ..same_loss import given_anew
 from ..state import CastsBlock, Crash, Key, ScaledBlock, State, in_order
 from .pair import Both, Differs, Pair
 from .telling import Teller
@@ -37,6 +38,7 @@ class Gradients:
             affected |= frozenset(map(_beside, self._leaks(pair.old, old.about[1])))
             self._compare_age(pair, old.node)
             self._compare_shown(pair, old.node)
+            self._compare_loss(old, new)
         found: list[Pair] = []
         for overflow in (False, True) if scaled_before else (False,):
             one = pair.copy()
@@ -93,6 +95,16 @@ class Gradients:
                 "GradScaler does so at update()"
             )
             self.teller.go_on_if_announced(pair, Differs("scaled-shown", shown, message))
+
+    def _compare_loss(self, old: Event, new: Event) -> None:
+        """The loss is scaled while it is what it was as Apex scaled it."""
+        scaled = next((c for c in self.old.program.objects.scales if self._place(c) == old.about[1]), None)
+        changed = given_anew(self.old.m, scaled, old.node, new.node) if scaled is not None else None
+        if changed is not None:
+            raise Differs("loss-other", changed, "Apex had scaled the loss before it is given another value")
+
+    def _place(self, node: ast.AST) -> int:
+        return self.old.program.naming.place(node)
 
     def _shown(self, backward: ast.AST) -> ast.AST | None:
         """Where the value of a loss that runs a backward is looked at, by its name."""
