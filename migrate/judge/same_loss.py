@@ -11,9 +11,9 @@ from .program.syntax import last_name
 
 
 def given_anew(m: Module, scaled: ast.AST, backward: ast.AST, new: ast.AST) -> ast.AST | None:
-    """Where in a block of Apex's the loss gets another value ahead of the backward, if it is scaled at that backward now
-    (``scaler.scale(loss).backward()``): ``loss = loss / 2``, ``loss /= 2``, ``loss.div_(2)``. ``scaled`` is the call of
-    ``scale_loss``, ``backward`` the old program's, ``new`` the new one's."""
+    """Where in a block of Apex's the loss gets another value ahead of the backward, if it is scaled at that backward
+    now (``scaler.scale(loss).backward()``): ``loss = loss / 2``, ``loss /= 2``, ``loss.div_(2)``. ``scaled`` is the
+    call of ``scale_loss``, ``backward`` the old program's, ``new`` the new one's."""
     block = m.statement(scaled)
     if not isinstance(scaled, ast.Call) or not isinstance(block, ast.With) or not m.inside(backward, block):
         return None

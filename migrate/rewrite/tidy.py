@@ -54,7 +54,8 @@ class _Tidy:
             case ast.If() if block.field_name == "body":
                 rest = owner.orelse
                 if not rest or all(self.draft.empties(s) for s in rest):
-                    return self._once(owner) if self._pure(owner.test) else self._pass(block)
+                    goes = self._pure(owner.test) or self._asked_beside(owner)
+                    return self._once(owner) if goes else self._pass(block)
                 if len(rest) == 1 and isinstance(rest[0], ast.If) and self.m.is_elif(rest[0]):
                     return self._pass(block)
                 if self.m.is_elif(owner):
@@ -91,6 +92,11 @@ class _Tidy:
             or (isinstance(n, ast.Call) and not _harmless(n) and not self._predicate(called_name(n)))
             for n in walk(test)
         )
+
+    def _asked_beside(self, stmt: ast.If) -> bool:
+        """Whether what is written right beside an ``if`` asks its question: ``scaler = GradScaler(enabled=…)``."""
+        lines = [*self.draft.lines_before.get(stmt, ()), *self.draft.lines_after.get(stmt, ())]
+        return any(self.m.src(stmt.test) in line for line in lines)
 
     def _predicate(self, name: str) -> bool:
         """Whether the functions of the program that have a name all look something up and do nothing else."""

@@ -1,0 +1,87 @@
+"""A condition that is written a second time has to answer the same: not one that takes something out (``pop``), asks a
+person, a clock or a random number, or calls a function of the program that counts or prints."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..facts.names import last_name
+from ..nodes import walk
+from .compiles import parse
+from .problem import Problem
+
+CODE = "asked-again"
+_Functions = Mapping[str, Sequence[ast.AST]]
+# Calls that answer otherwise, or do something, each time.
+_TAKES = frozenset("pop popleft popitem next get_nowait recv read readline readlines acquire append increment".split())
+_ASKS = frozenset("input time time_ns perf_counter monotonic now today utcnow uuid4 token_hex urandom".split())
+_DRAWS = frozenset(
+    "rand randn randint randrange random uniform choice choices sample shuffle permutation integers getrandbits gauss "
+    "normal bernoulli".split()
+)
+_EACH_TIME = _TAKES | _ASKS | _DRAWS
+_SHOWS = frozenset("print info warning warn debug error exception".split())
+
+
+def asked_again(old_texts: Sequence[str], new_texts: Sequence[str]) -> tuple[int, Problem] | None:
+    """The first call that a new text has more often than the old one, and that need not answer the same each time,
+    with the number of its file. Functions are found by their names in all files."""
+    changed = [n for n, (old, new) in enumerate(zip(old_texts, new_texts, strict=True)) if old != new]
+    trees = [ast.parse(text) for text in old_texts] if changed else []
+    functions: dict[str, list[ast.AST]] = defaultdict(list)
+    for tree in trees:
+        for node in walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                functions[node.name].append(node)
+    for number in changed:
+        new = parse(new_texts[number])
+        if new is None:
+            continue  # `compiles` says so
+        known = Counter(ast.unparse(call) for call in _calls(trees[number]))
+        for call in _calls(new):
+            text = ast.unparse(call)
+            known[text] -= 1
+            if known[text] < 0 and _differs(call, functions, frozenset()):
+                said = f"`{text}` would be asked once more, and may answer or do something else then: keep its answer"
+                return number, Problem(call.lineno, f"{said} under a name, and ask that", CODE)
+    return None
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    return (node for node in walk(tree) if isinstance(node, ast.Call))
+
+
+def _differs(call: ast.Call, functions: _Functions, met: frozenset[ast.AST]) -> bool:
+    """Whether a call may answer otherwise, or do something, when it is made again."""
+    name = last_name(call.func)
+    if name in functions:
+        return any(_counts(function, functions, met) for function in functions[name] if function not in met)
+    fresh = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call)
+    if fresh and name in ("read", "readline", "readlines"):
+        return False  # of what is opened for it: `open(path).read()`
+    if name == "get":
+        return not call.args  # of a queue
+    return name in _EACH_TIME
+
+
+def _counts(function: ast.AST, functions: _Functions, met: frozenset[ast.AST]) -> bool:
+    """Whether a function changes what it goes by the next time, or shows something."""
+    shared = {n for one in walk(function) if isinstance(one, (ast.Global, ast.Nonlocal)) for n in one.names}
+    for node in walk(function):
+        match node:
+            case ast.Call(func=func):
+                shows = last_name(func) in _SHOWS and last_name(func) not in functions
+                if shows or _differs(node, functions, met | {function}):
+                    return True
+            case ast.AugAssign(target=target):
+                if not isinstance(target, ast.Name) or target.id in shared:
+                    return True
+            case ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=value):
+                own = isinstance(target, ast.Name) and target.id not in shared
+                if not own and ast.unparse(target) in {ast.unparse(e) for e in walk(value) if isinstance(e, ast.expr)}:
+                    return True  # self.on = not self.on
+            case _:
+                pass
+    return False
