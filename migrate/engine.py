@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from .check.asked_once import asked_again
+from .check.asked_once import asked_otherwise
 from .check.compiles import compiles
 from .check.names import undefined_names
 from .check.protocol import new_problems
@@ -448,7 +448,7 @@ def _write_once(
             problems = [*undefined_names(file.text, new), *new_problems(file.text, new, alone)]
         if problems:
             return _Attempt(texts, work, f"line {problems[0].line + file.first - 1}: {problems[0].message}")
-    again = asked_again([file.text for file in ctx.m.files], texts)
+    again = asked_otherwise([file.text for file in ctx.m.files], texts)
     if again is not None:
         return _Attempt(texts, work, f"line {again[1].line + ctx.m.files[again[0]].first - 1}: {again[1].message}")
     return _Attempt(texts, work, runs=runs)

@@ -1,5 +1,6 @@
 """A condition that is written a second time has to answer the same: not one that takes something out (``pop``), asks a
-person, a clock or a random number, or calls a function of the program that counts or prints."""
+person, a clock or a random number, or calls a function of the program that counts or prints. And what takes something
+out goes on doing so where Apex's call, which it was an argument of, goes (``verbosity=options.pop("verbosity")``)."""
 
 from __future__ import annotations
 
@@ -25,9 +26,10 @@ _EACH_TIME = _TAKES | _ASKS | _DRAWS
 _SHOWS = frozenset("print info warning warn debug error exception".split())
 
 
-def asked_again(old_texts: Sequence[str], new_texts: Sequence[str]) -> tuple[int, Problem] | None:
-    """The first call that a new text has more often than the old one, and that need not answer the same each time,
-    with the number of its file. Functions are found by their names in all files."""
+def asked_otherwise(old_texts: Sequence[str], new_texts: Sequence[str]) -> tuple[int, Problem] | None:
+    """The first call that a new text has more often than the old one, and that need not answer the same each time, or
+    that takes something out and is in none any more, with the number of its file. Functions are found by their names
+    in all files."""
     changed = [n for n, (old, new) in enumerate(zip(old_texts, new_texts, strict=True)) if old != new]
     trees = [ast.parse(text) for text in old_texts] if changed else []
     functions: dict[str, list[ast.AST]] = defaultdict(list)
@@ -46,6 +48,12 @@ def asked_again(old_texts: Sequence[str], new_texts: Sequence[str]) -> tuple[int
             if known[text] < 0 and _differs(call, functions, frozenset()):
                 said = f"`{text}` would be asked once more, and may answer or do something else then: keep its answer"
                 return number, Problem(call.lineno, f"{said} under a name, and ask that", CODE)
+        kept = {ast.unparse(call) for call in _calls(new)}
+        for call in _calls(trees[number]):
+            takes = last_name(call.func) in _TAKES and last_name(call.func) not in functions
+            if takes and (text := ast.unparse(call)) not in kept:
+                said = f"`{text}` would not be called any more, and what it takes out stays: keep it under a name"
+                return number, Problem(call.lineno, said, CODE)
     return None
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from migrate.check.asked_once import asked_again
+from migrate.check.asked_once import asked_otherwise
 from migrate.engine import migrate_module
 from migrate.model import Applicability, Settings
 from tests.judge.support import judged_case
@@ -96,6 +96,19 @@ def test_what_is_asked_once_as_before_may_answer_as_it_likes(test: str) -> None:
 
 
 def test_the_file_and_line_are_told() -> None:
-    found = asked_again(["x = 1\n", "a = f.pop()\n"], ["x = 1\n", "a = 1\nb = f.pop() + f.pop()\n"])
+    found = asked_otherwise(["x = 1\n", "a = f.pop()\n"], ["x = 1\n", "a = 1\nb = f.pop() + f.pop()\n"])
     assert found is not None and found[0] == 1 and found[1].line == 2
-    assert asked_again(["a = f.pop() + f.pop()\n"], ["b = f.pop()\n"]) is None
+    assert asked_otherwise(["a = f.pop() + f.pop()\n"], ["b = f.pop()\n"]) is None
+
+
+@pytest.mark.parametrize("lost", ['verbosity=flags.pop("verbosity")', "num_losses=next(flags)"])
+def test_what_takes_something_out_goes_on_doing_so(lost: str) -> None:
+    text = SCRIPT.format(test="True", said="pass").replace('opt_level="O1")', f'opt_level="O1", {lost})')
+    result = migrate_module(text, Settings())
+    assert [unit.applicability for unit in result.units] == [Applicability.MANUAL]
+    assert any("would not be called any more" in one.message for one in result.findings)
+
+
+def test_what_is_kept_elsewhere_is_still_asked() -> None:
+    assert asked_otherwise(["f(q.pop())\ng(q.pop())\n"], ["f(q.pop())\n"]) is None
+    assert asked_otherwise(["f(q.pop())\n"], ["f()\n"]) is not None
