@@ -3,6 +3,8 @@
     python -m tests.equivalence.many                      # seeds 0 to 300, with two processes
     python -m tests.equivalence.many --seeds 1000:4000 --jobs 4 --out failures
 
+With ``--changed`` the programs are scripts of this folder with lines changed at random (changed.py).
+
 Each program ends in one of these:
 
 equal             migrated, and both versions do the same
@@ -10,17 +12,18 @@ by hand           left as it is: the tool says that it has to be done by hand
 review differs    migrated as *review*, and something differs: it has to be what the report says
 unsound           migrated as *safe*, and something differs
 internal error    the tool failed
-bad program       the program itself fails before it is migrated: a fault of generate.py
+bad program       the program itself fails before it is migrated: a fault of generate.py, or what a change came to
 
 With ``--out`` the programs of the last four are written there: a folder each, with the program as it was
 (``old``), as it became (``new``) and what differs (``notes.txt``). The exit status is 1 where one is unsound or
-an internal error, or a bad program.
+an internal error, or a bad program that nobody changed.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import itertools
 import json
@@ -30,7 +33,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +41,7 @@ from typing import Any
 
 from migrate import cli, engine, streams  # noqa: F401  the engine is imported once, before the processes part
 
+from . import changed
 from .generate import MAIN, Program, program
 from .harness import TOLERANCE, Mode, compare, server
 
@@ -133,14 +137,14 @@ def _differences(made: Program, old: Path, new: Path, mode: Mode | None) -> tupl
 # ---------------------------------------------------------------- many of them
 
 
-def tried(seeds: Sequence[int], jobs: int) -> Iterator[Result]:
-    """The results, in the order of the seeds."""
+def tried(seeds: Sequence[int], jobs: int, made: Callable[[int], Program] = program) -> Iterator[Result]:
+    """The results, in the order of the seeds; ``made`` makes the program of one."""
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
-        yield from pool.map(_of_seed, seeds, chunksize=4)
+        yield from pool.map(functools.partial(_of_seed, made), seeds, chunksize=4)
 
 
-def _of_seed(seed: int) -> Result:
-    return judge(program(seed))
+def _of_seed(made: Callable[[int], Program], seed: int) -> Result:
+    return judge(made(seed))
 
 
 def put_away(result: Result, out: Path) -> None:
@@ -163,19 +167,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=_range, default=range(300), metavar="FIRST:LAST", help="LAST is not tried")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--changed", action="store_true", help="scripts of this folder, changed at random")
     parser.add_argument("--out", type=Path, help="write the programs that failed to this folder")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     started = time.monotonic()
-    for result in tried(options.seeds, options.jobs):
+    failures = tuple(one for one in FAILURES if one != BAD or not options.changed)
+    for result in tried(options.seeds, options.jobs, changed.program if options.changed else program):
         counts[result.verdict] += 1
-        if result.verdict in (REVIEW, *FAILURES):
+        if result.verdict in (REVIEW, *failures):
             print(result.line, flush=True)
             if options.out:
                 put_away(result, options.out)
     took = time.monotonic() - started
     print(f"{sum(counts.values())} programs in {took:.0f} s: " + ", ".join(f"{counts[one]} {one}" for one in VERDICTS))
-    return int(any(counts[one] for one in FAILURES))
+    return int(any(counts[one] for one in failures))
 
 
 if __name__ == "__main__":
