@@ -24,6 +24,7 @@ from .asked import asking, asks, both
 from .class_tables import Table, plain_tables, tables
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
+from .in_threads import handed_to_threads
 from .layers import Pairs, filled, kept_by_file, makes, properties
 from .logical import logical_lines
 from .looks_into import added_to, adds_input, looked_into
@@ -122,7 +123,7 @@ class Elsewhere:
     ``typing`` those that show the type of what they are handed,
     ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
     of torch that files took by name, ``setting_off`` which settings functions and methods switch off of what they are
-    handed."""
+    handed, ``threading`` which of what they are handed they have another thread run."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -146,6 +147,7 @@ class Elsewhere:
     adding_input: frozenset[str] = frozenset()
     by_name: frozenset[str] = frozenset()
     setting_off: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    threading: Mapping[str, Handed] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -174,6 +176,7 @@ class Elsewhere:
             self.adding_input | other.adding_input,
             self.by_name | other.by_name,
             {**self.setting_off, **other.setting_off},
+            {**self.threading, **other.threading},
         )
 
 
@@ -193,8 +196,9 @@ class _Function:
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state; ``looks`` are the names that it looks into, ``types`` those whose type it shows, ``adds`` the
     parameters that it adds to in place, ``adds_input`` one that adds a parameter in place to something else;
-    ``sets_off`` the settings that it switches off; ``within`` are the functions that stand in it and that it gives
-    back: a callback; ``filled`` is what items, defaults and the names of its file are given."""
+    ``sets_off`` the settings that it switches off; ``threads`` are names that another thread gets; ``within`` are the
+    functions that stand in it and that it gives back: a callback; ``filled`` is what items, defaults and the names of
+    its file are given."""
 
     name: str
     parameters: tuple[str, ...]
@@ -224,6 +228,7 @@ class _Function:
     adds: frozenset[str]
     adds_input: bool
     sets_off: frozenset[str]
+    threads: frozenset[str]
     within: tuple[_Function, ...]
     filled: Pairs = ()
 
@@ -387,6 +392,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         frozenset(cls.name for cls in classes if "forward" in cls.methods and cls.methods["forward"].adds_input),
         by_name,
         {name: one.sets_off for name, one in parts.items() if one.sets_off},
+        {**_handed(parts, lambda one: one.threads), **dict(_made_for_threads(classes))},
     )
 
 
@@ -558,6 +564,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),
             sets_off=sets_off(body, names),
+            threads=handed_to_threads(body),
             within=tuple(_given_back(body, numpy)),
             filled=filled(parameters, body),
         )
@@ -714,6 +721,22 @@ def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], froz
         name: frozenset((n, one) for n, one in enumerate(functions[name].parameters) if one in tensors)
         for name, tensors in found.items()
     }
+
+
+def _made_for_threads(classes: Iterable[_Class]) -> Iterator[tuple[str, Handed]]:
+    """The classes whose objects have another thread run what they are made with: they hand it over, or are threads
+    themselves and call it."""
+    for cls in classes:
+        init, run = cls.methods.get("__init__"), cls.methods.get("run")
+        if init is None:
+            continue
+        kept = {f"self.{name}" for one in cls.methods.values() for name in one.threads}
+        if run is not None and any(base.rpartition(".")[2] == "Thread" for base in cls.bases):
+            kept |= run.called
+        mine = {given for attribute, given in init.given if attribute in kept}
+        parameters = [one for one in init.parameters if one != "self"]
+        if held := frozenset((n, one) for n, one in enumerate(parameters) if one in mine):
+            yield cls.name, held
 
 
 def _of_tuples(body: str) -> Iterator[tuple[str, str]]:

@@ -60,5 +60,7 @@ CALLS_NOTHING = frozenset(
 )
 
 # Calls that have another thread run what they are handed: of threading, and, as methods, of pools.
-STARTS_THREADS = frozenset("Thread Timer start_new_thread".split())
-POOL_METHODS = frozenset("submit apply_async map_async run_in_executor map imap starmap".split())
+STARTS_THREADS = frozenset("Thread Timer start_new_thread to_thread".split())
+POOL_METHODS = frozenset(
+    "submit apply_async map_async starmap_async run_in_executor to_thread map imap imap_unordered starmap".split()
+)

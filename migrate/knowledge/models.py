@@ -76,8 +76,8 @@ NOT_RUN_BY_FUNCTION = Patterns(
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
     "info debug freeze* unfreeze* get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* "
     "_set_* _init_* _get_* _build_* _make_* _create_* _register* _freeze* _unfreeze* _print_* _setup* "
-    "*if_wrapped Thread submit apply_async map_async run_in_executor start_new_thread profile* print_* describe_* "
-    "dump_* *_load *_save distribute*",
+    "*if_wrapped Thread submit apply_async map_async starmap_async imap imap_unordered run_in_executor to_thread "
+    "start_new_thread profile* print_* describe_* dump_* *_load *_save distribute*",
 )
 # Functions of torch that run the module they are handed.
 RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())

@@ -29,6 +29,7 @@ from ..flow.objects import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
 from ..knowledge.models import (
     FORWARDING,
+    GENERATING,
     LISTS_PARTS,
     MAKE_EVALUATORS,
     MAPPING,
@@ -251,6 +252,16 @@ class Compute:
         if not taken and not any(map(self._bound, held)):
             return False
         return any(self._runs_itself(c) and not self.forbids_function(c) for c in v.callees(call))
+
+    def runs_called(self, expr: ast.expr) -> bool:
+        """Whether what an expression holds is a method of a model that runs it when it is called: `net.encode`."""
+        bound = [o for o in self.ctx.v.of(expr) if self._bound(o)]
+        if bound:
+            known = [callee for o in bound if (callee := self.ctx.v.callee(o)) is not None]
+            return any(self._runs_itself(c) and not self.forbids_function(c) for c in known)
+        if not isinstance(expr, ast.Attribute) or not self.is_model(self.ctx.v.of(expr.value)):
+            return False
+        return FORWARDING.fit(expr.attr) or GENERATING.fit(expr.attr)
 
     def _runs_itself(self, node: ast.AST) -> bool:
         """Whether a method of a model calls one of the model's parts, or computes with what it holds."""
