@@ -14,7 +14,7 @@ from fractions import Fraction
 from ..facts.names import called_name
 from ..facts.once import once_each
 from ..flow.values import Values
-from ..knowledge.gradients import LINEAR, SCALE_FREE
+from ..knowledge.gradients import CLIP, LINEAR, SCALE_FREE
 from ..nodes import children, walk
 from .translate import paired
 from .unit import Context
@@ -253,6 +253,8 @@ class _Degrees:
         name = called_name(call)
         owner = self._degree(call.func.value) if isinstance(call.func, ast.Attribute) else _NONE
         given = [owner, *(self._degree(a) for a in call.args), *(self._degree(k.value) for k in call.keywords)]
+        if CLIP.fit(name) and not self.v.callees(call) and not any(given):
+            raise _Depends  # it is handed parameters, and goes by the size of their gradients
         if not any(given) or name in SCALE_FREE:
             return _NONE
         if name in ("items", "values", "get", "pop") and owner:

@@ -109,7 +109,12 @@ ATTACK = """
 
 @pytest.mark.parametrize(
     ("size", "free"),
-    [("0", True), ("model.weight.grad.norm()", False), ("model.weight.grad / model.weight.grad.norm()", True)],
+    [
+        ("0", True),
+        ("model.weight.grad.norm()", False),
+        ("model.weight.grad / model.weight.grad.norm()", True),
+        ("torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)", False),
+    ],
 )
 def test_what_a_reader_calls_reads_as_well(size: str, free: bool) -> None:
     ctx = context(ATTACK.replace("SIZE", size))
