@@ -7,22 +7,29 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ..imports.spelled import spelled
+
 USUAL = ("torch", "nn", "F", "functional")
-_IMPORTED = re.compile(
-    r"^[ \t]*(?:import[ \t]+torch[ \t]+as[ \t]+(?P<torch>\w+)|import[ \t]+torch\.nn\.functional[ \t]+as[ \t]+(?P<F>\w+)"
-    r"|import[ \t]+torch\.nn[ \t]+as[ \t]+(?P<nn>\w+)"
-    r"|from[ \t]+torch\.nn[ \t]+import[ \t][^\n]{0,200}?\bfunctional[ \t]+as[ \t]+(?P<functional>\w+))",
-    re.M,
-)
+_MODULES = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F"}
 _MARK = "usual_name"
 
 
 def own_names(text: str) -> Iterator[tuple[str, str]]:
     """The names that a file has of its own for these, with the usual one; not one that holds something else too."""
-    for found in _IMPORTED.finditer(text) if "torch" in text else ():
-        usual, name = found.lastgroup or "", found[found.lastgroup or 0]
+    for name, usual in _imported(text) if "torch" in text else ():
         if name not in USUAL and not re.search(_bound(name), text):
             yield name, usual
+
+
+def _imported(text: str) -> Iterator[tuple[str, str]]:
+    said = spelled(text.encode(errors="replace"))
+    for dotted_name, name in said.whole:
+        if dotted_name in _MODULES and name != dotted_name:
+            yield name, _MODULES[dotted_name]
+    for one in said.froms:
+        for taken, name in one.names:
+            if name and (full := one.dotted(taken)) in _MODULES:
+                yield name, "functional" if taken == "functional" else _MODULES[full]
 
 
 def _bound(name: str) -> str:

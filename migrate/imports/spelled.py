@@ -6,17 +6,24 @@ program are parsed, and their imports are the syntax tree's.
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+_SPACE = rb"(?:[ \t\f]|\\\n)"
 # Names in parentheses go up to the next parenthesis outside of a comment, so that a file is read once.
 _FROM = re.compile(
-    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|(?:[^\n#;\\]|\\\r?\n)+)", re.M
+    rb"from(?:S+|(?=\.))([.\w\x80-\xff]+)(?:S+|(?<=\.))import\b"
+    rb"S*(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|(?:[^\n#;\\]|\\\n)+)".replace(b"S", _SPACE)
 )
-_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
+_IMPORT = re.compile(rb"import(?=[ \t\f\\])((?:[^\n#;\\]|\\\n)+)")
 _NAME = re.compile(r"(\w+|\*)(?:\s+as\s+(\w+))?")
-_COMMENT = re.compile(rb"#[^\n]*")
+_COMMENT, _QUOTED = re.compile(rb"#[^\n]*"), re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
+# What a statement may stand behind on its line: ``try: import a``, ``import a; import b``.
+_BLOCK = re.compile(rb"(?:try|else|finally|except|if|elif|for|while|with|def|class|async|case)\b.*:")
+_LONGEST = 2000  # bytes of a line ahead of a statement
 
 
 @dataclass(frozen=True)
@@ -60,29 +67,44 @@ class Spelled:
 
 def spelled(data: bytes) -> Spelled:
     """The imports of a text."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = data.removeprefix(codecs.BOM_UTF8)
     return Spelled(tuple(_froms(data)), tuple(_whole(data)))
 
 
 def _froms(data: bytes) -> list[From]:
-    """By way of the word, as going through all lines takes several times as long."""
-    found, at, end = [], data.find(b"from"), 0
-    while at >= 0:
-        begin = data.rfind(b"\n", 0, at) + 1
-        one = _FROM.match(data, begin) if begin >= end and not data[begin:at].strip(b" \t") else None
-        if one is not None:
-            names = tuple(_NAME.findall(_text(_COMMENT.sub(b"", one[2]))))
-            found.append(From(_text(one[1]), names, not one[2].startswith(b"("), one[0].startswith(b"from")))
-        end = end if one is None else one.end()
-        at = data.find(b"from", max(at + 1, end))
+    found = []
+    for at in _places(data, b"from"):
+        if (one := _FROM.match(data, at)) is not None:
+            names = tuple(_NAME.findall(_text(_COMMENT.sub(b"", one[2].replace(b"\\\n", b" ")))))
+            found.append(From(_text(one[1]), names, not one[2].startswith(b"("), data[at - 1 : at] in (b"", b"\n")))
     return found
 
 
 def _whole(data: bytes) -> list[tuple[str, str]]:
     """Modules by their dotted names, with the name that holds them: ``import a.b as c``, ``import a.b``."""
-    if b"import" not in data:
-        return []
-    parts = (part.split() for names in _IMPORT.findall(data) for part in _text(names).split(","))
+    found = (_IMPORT.match(data, at) for at in _places(data, b"import"))
+    rows = (_text(one[1].replace(b"\\\n", b" ")).split(",") for one in found if one is not None)
+    parts = (part.split() for row in rows for part in row)
     return [(words[0], words[2] if len(words) == 3 else words[0]) for words in parts if words]
+
+
+def _places(data: bytes, word: bytes) -> Iterator[int]:
+    """Where a statement may begin with a word. Going through all lines would take several times as long."""
+    at = data.find(word)
+    while at >= 0:
+        floor = max(at - _LONGEST, 0)
+        begin = data.rfind(b"\n", floor, at) + 1 or floor
+        ahead = data[begin:at].strip(b" \t\f")
+        if not ahead:
+            if data[begin - 2 : begin] != b"\\\n":
+                yield at
+        elif ahead.endswith((b";", b":")):
+            rest = _QUOTED.sub(b"", ahead)
+            if not any(mark in rest for mark in (b"#", b"'", b'"')) and (rest[-1:] == b";" or _BLOCK.fullmatch(rest)):
+                yield at
+        at = data.find(word, at + 1)
 
 
 def _text(data: bytes) -> str:

@@ -636,14 +636,11 @@ class _Compiler:
         if read:
             self.emit(Op("generate", root, value=first.iter))
         self.mark(start)
-        rounds = read or not self.sight.prepares(root)
-        if rounds:
-            self.emit(Op("resume" if read else "again", root, over))
+        self.emit(Op("resume" if read else "again", root, over))
         for generator in root.generators:
             for part in (generator.iter, *generator.ifs)[generator is first :]:
                 self.expression(part)
         for part in (root.key, root.value) if isinstance(root, ast.DictComp) else (root.elt,):
             self.expression(part)
-        if rounds:
-            self.emit(Op("jump", root, start))
+        self.emit(Op("jump", root, start))
         self.mark(over)

@@ -15,6 +15,7 @@ from .compare.refining import Refining
 from .compare.search import Search
 from .compare.telling import Allows, Grants
 from .folded import folded
+from .handed import not_handed
 from .origin import Origin
 from .program.program import Program
 from .run.runner import Runner
@@ -64,7 +65,7 @@ def judge(
     asked = {name: places | theirs.get(name, set()) for name, places in before.mattering.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)
 
-    verdict = Verdict()
+    verdict = Verdict(tuple(not_handed(after)))
     for file in m.roots:
 
         def begun(kind: type[Search], grants: Grants, kept: Kept | None, root: int = file.number) -> Search:

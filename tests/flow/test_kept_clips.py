@@ -37,6 +37,8 @@ CALLS = {
     "a function of the program": (KEEPS + "bound = mine\nbound(ps)", False),
     "an object of a class": (KEEPS + "criterion = nn.MSELoss()\ncriterion(ps)", False),
     "what only shows something": (KEEPS + "log = kept['norm']\nlog_it = print\nlog(ps)", False),
+    "asked of the module of clips": ("getattr(nn.utils.clip_grad, kind)(ps, 1.0)", True),
+    "only what it says of itself": ("print(utils.clip_grad_norm_.__doc__)\nbound = choose()\nbound(ps, 1.0)", False),
     "nothing kept": ("bound = choose()\nbound(ps, 1.0)", False),
 }
 

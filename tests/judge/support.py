@@ -17,7 +17,7 @@ from migrate.facts.sites import collect
 from migrate.flow.values import Values
 from migrate.judge.judge import judge
 from migrate.judge.verdict import Verdict
-from migrate.model import UNSETTLED, Applicability, ModuleResult, Settings, Standing, worst
+from migrate.model import ALONE, UNSETTLED, Applicability, ModuleResult, Outside, Settings, Standing, worst
 from migrate.plan.plan import Plan
 from migrate.rewrite.trace import Run, common_words
 from migrate.units.unit import Context
@@ -67,7 +67,9 @@ class Case:
         return Found(0, verdict.unknown) if verdict.unknown is not None else None
 
 
-def judged_case(text: str, settings: Settings | None = None, standing: Standing = UNSETTLED) -> Case | None:
+def judged_case(
+    text: str, settings: Settings | None = None, standing: Standing = UNSETTLED, outside: Outside = ALONE
+) -> Case | None:
     """Migrate a text; None where nothing came before the judge."""
     seen: list[tuple[Context, Sequence[Plan], str, Sequence[Run], Verdict]] = []
 
@@ -77,7 +79,7 @@ def judged_case(text: str, settings: Settings | None = None, standing: Standing 
         return verdict
 
     with mock.patch.object(engine, "validate", spied):
-        result = engine.migrate_module(text, settings or Settings(), standing=standing)
+        result = engine.migrate_module(text, settings or Settings(), outside, standing)
     if not seen:
         return None
     ctx, plans, new, runs, verdict = seen[-1]

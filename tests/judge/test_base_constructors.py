@@ -111,3 +111,23 @@ def test_a_scaler_that_it_sets_behind_the_right_one_is_no_end_of_mixed_precision
     (found,) = verdict_of(OVERWRITTEN, wrong).differences
     assert found.kind in ("casts", "scale-lost")
     assert not verdict_of(OVERWRITTEN, right).differences
+
+
+PREPARES = """\
+self._prepare(model, optimizer)
+        super().__init__(self.model, loader, self.optimizer)
+
+    def _prepare(self, model, optimizer):
+        self._begin(model, optimizer)
+
+    def _begin(self, model, optimizer):
+        self.model, self.optimizer = amp.initialize(model, optimizer, opt_level="O1")
+"""
+
+
+def test_what_initializes_ahead_of_it_is_found_two_calls_deep() -> None:
+    head, _, rest = OVERWRITTEN.partition('model, optimizer = amp.initialize(model, optimizer, opt_level="O1")\n')
+    text = head + PREPARES + rest.replace("        super().__init__(model, loader, optimizer)\n", "")
+    (unit,) = (result := migrate_module(text, Settings())).units
+    assert unit.applicability is Applicability.SAFE, unit
+    assert '    scaler = torch.amp.GradScaler("cuda", enabled=False)\n\n' in (result.new_text or "")

@@ -58,12 +58,27 @@ if __name__ == "__main__":
 """
 
 
+OTHER = """\
+import engine
+from precision import Mode
+
+
+def main(loader):
+    engine.run(Mode.HALF, loader)
+"""
+
+
+@pytest.mark.parametrize("imported_by_another", [False, True])
 @pytest.mark.parametrize("in_block", [True, False])
-def test_a_name_that_only_the_main_block_imports_says_nothing_in_a_function(in_block: bool) -> None:
-    """Whoever imports that file finds no such name."""
+def test_a_name_that_only_the_main_block_imports_says_nothing_in_a_function(
+    in_block: bool, imported_by_another: bool
+) -> None:
+    """Whoever imports that file finds no such name, whatever else imports it."""
     taken = "from precision import Mode"
     engine = ENGINE.replace("HEAD", "" if in_block else taken).replace("BLOCK", taken if in_block else "pass")
     files = [FileText(PRECISION, name="precision.py"), FileText(engine, name="engine.py", links={"precision": 0})]
-    precision, trains = migrate_program(files, Settings())
+    if imported_by_another:
+        files.append(FileText(OTHER, name="other.py", links={"precision": 0, "engine": 1}))
+    precision, trains, *_ = migrate_program(files, Settings())
     assert precision.new_text is not None or in_block
     assert ("Mode.HALF" in (trains.new_text or "").partition("__main__")[0]) is not in_block

@@ -19,9 +19,9 @@ _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, *YIELDS)
 
 
 def preparing(m: Module, marks: Marks) -> frozenset[ast.AST]:
-    """Loops and comprehensions that initialize and do nothing else in training."""
+    """Loops that initialize and do nothing else in training."""
     found = {n for call, kind in marks.kind.items() if kind == "initialize" for n in m.ancestors(call)}
-    return frozenset(n for n in found if isinstance(n, (ast.For, *Comprehension)) and _only(n, marks, {"initialize"}))
+    return frozenset(n for n in found if isinstance(n, ast.For) and _only(n, marks, {"initialize"}))
 
 
 def begins_some(loop: ast.AST, marks: Marks, callees: Callees) -> bool:

@@ -5,13 +5,11 @@ the network: what it runs of that is not seen, and O1 cast there, too.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from ...facts.names import last_name
 from ...facts.once import once
 from ...facts.sites import opened
 from ...flow.found_by_name import LOCATES, is_found
-from ...flow.objects import Obj
 from ...knowledge.models import NOT_RUN_BY_METHOD
 from ...knowledge.words import Patterns
 from ...units.order import NOT_YET
@@ -65,10 +63,7 @@ def _by_configuration(ctx: Context, call: ast.Call) -> bool:
 
 def _holds(ctx: Context, unit: Unit, made: ast.Call) -> bool:
     """Whether an object was made with a network of the unit's, or with an object that has one."""
-    models, handed = unit.model_objects, [*made.args, *(k.value for k in made.keywords)]
-    return any(not models.isdisjoint({one, *_kept(ctx, one)}) for a in handed for one in opened(ctx.v, ctx.v.of(a)))
-
-
-def _kept(ctx: Context, obj: Obj) -> Iterator[Obj]:
-    if obj.kind == "instance":
-        yield from (o for name in ctx.v.attributes(obj) for o in opened(ctx.v, ctx.v.field(obj, name)))
+    v, models, handed = ctx.v, unit.model_objects, [*made.args, *(k.value for k in made.keywords)]
+    given = {one for arg in handed for one in opened(v, v.of(arg))}
+    kept = (o for one in given for name in v.attributes(one) for o in opened(v, v.field(one, name)))
+    return not models.isdisjoint(given) or any(o in models for o in kept)

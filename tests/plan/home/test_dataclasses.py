@@ -99,9 +99,10 @@ TWO = """\
     another = Learner(nets[1], optimizers[1])
 """
 MADE_ANEW = "    learner = dataclasses.replace(Learner(model, optimizer), model=model)\n"
+COPIED = "    first = Learner(model, optimizer)\n    learner = dataclasses.replace(first, model=model)\n"
 
 
-@pytest.mark.parametrize("made", [TWO, MADE_ANEW, "    learner = Learner(model, optimizer)\n" * 2])
+@pytest.mark.parametrize("made", [TWO, MADE_ANEW, COPIED, "    learner = Learner(model, optimizer)\n" * 2])
 def test_where_there_are_several_nobody_knows_which_has_it(made: str) -> None:
     text = IS_HANDED.replace("    learner = Learner(model, optimizer=optimizer)\n", made)
     assert migrate_module(text, Settings()).new_text is None

@@ -44,6 +44,8 @@ BODIES = {
     f"{SIM} * self.scale; sim = sim.masked_fill(mask, -1e9)": True,
     f"{SIM}; sim /= math.sqrt(8); sim.masked_fill_(mask, value=-1e9)": True,
     f"{SIM}; sim = 10 * sim.transpose(1, 2); sim = torch.masked_fill(sim, mask, -1e10)": True,
+    f"{SIM} * (self.scale / 2); sim = sim.masked_fill(mask, -1e9)": True,
+    f"{SIM} * (self.gain / 2); sim = sim.masked_fill(mask, -1e9)": False,
     f"{SIM}.float().masked_fill(mask, -1e9)": False,
     f"{SIM} * self.gain; sim = sim.masked_fill(mask, -1e9)": False,  # float32 in both
     f"{SIM}.masked_fill(mask, -1e4)": False,

@@ -58,6 +58,7 @@ def main(cfg, batches):
         ("instantiate(cfg.check, task.net)", "check.update(task.net)", False),  # runs nothing, by its name
         ("instantiate(cfg.check, 4)", "check.measure(x)", False),
         ("instantiate(cfg.scheduler, task.optimizer)", "check.measure(x)", False),
+        ("Average(4)\n    check.net = task.net\n    check = instantiate(cfg.check, check)", "check.measure(x)", True),
         ("Check(4)", "check.measure(x)", False),
         ("Average(task)", "check.state(x)", False),  # its text would tell
     ],

@@ -69,6 +69,7 @@ main([])
         ("t = model.guess(u)", "", True),
         ("t = teacher.guess(u)", "", False),
         ("t = model(u)", "", False),
+        ("with torch.no_grad():\n        later = lambda: model(u)\n        t = u", "", False),
         ("t = u", "with torch.no_grad():\n            x = self.body(x)", True),
         ("t = u", "x = x + self.guess(x).sum()", True),
         ("t = u", "with torch.no_grad():\n            x = x * 2", False),

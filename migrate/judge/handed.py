@@ -1,0 +1,64 @@
+"""Whether every call of a function to which the migration gave a parameter hands it over: one that does not would raise
+on whatever path it is met."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..flow.objects import unbound
+from ..nodes import positional_parameters
+from .program.program import Program
+from .verdict import Difference
+
+_MAY_HAND_ON = frozenset({"function", "method", "class"})  # kinds of what a decorator of the program's is
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def not_handed(after: Program) -> Iterator[Difference]:
+    """The calls of the new program that leave out a parameter, where their function was given one."""
+    m, v = after.m, after.v
+    functions: list[_Function] = [*m.all(ast.FunctionDef), *m.all(ast.AsyncFunctionDef)]
+    grown = {one for one in functions if _has_grown(after, one)}
+    for call in m.all(ast.Call) if grown else ():
+        held = v.of(call.func)
+        meant = {one for obj in held for one in v.functions(obj)}
+        if len(held) == len(meant) == 1 and (function := meant.pop()) in grown:
+            if (name := _left_out(after, call, function)) is not None:
+                message = f"`{m.src(call.func)}` would be called without its `{name}`"
+                yield Difference("crash", after.naming.line(call), message)
+
+
+def _has_grown(after: Program, function: _Function) -> bool:
+    old = after.naming.twin(function)
+    return isinstance(old, _Function) and not set(_required(function.args)) <= _names(old.args)
+
+
+def _left_out(after: Program, call: ast.Call, function: _Function) -> str | None:
+    """A parameter without a default that is handed over neither by its place nor by its name. One that a row, a
+    dictionary or a decorator of the program's may bring is not looked for."""
+    m, v = after.m, after.v
+    held = v.of(call.func)
+    parts = [o.key for o in held if o.kind == "partial" and isinstance(o.key, ast.Call)]
+    given = [*(arg for part in parts for arg in part.args[1:]), *call.args]
+    named = {keyword.arg for one in (call, *parts) for keyword in one.keywords}
+    decorators = {o.kind for one in function.decorator_list for o in v.of(one)}
+    if any(isinstance(arg, ast.Starred) for arg in given) or None in named or decorators & _MAY_HAND_ON:
+        return None
+    if any(map(unbound, held)):
+        return None
+    scope = m.scope_of[function]
+    bound = m.self_name(scope) is not None or m.class_name(scope) is not None
+    left = positional_parameters(function)[bound + len(given) :] + [one.arg for one in function.args.kwonlyargs]
+    return next((name for name in left if name not in named and name in _required(function.args)), None)
+
+
+def _names(args: ast.arguments) -> set[str]:
+    return {one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+
+
+def _required(args: ast.arguments) -> list[str]:
+    """The parameters that have no default."""
+    positional = [one.arg for one in (*args.posonlyargs, *args.args)]
+    by_name = [one.arg for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is None]
+    return [*positional[: len(positional) - len(args.defaults)], *by_name]
