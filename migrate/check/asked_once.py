@@ -41,19 +41,20 @@ def asked_otherwise(old_texts: Sequence[str], new_texts: Sequence[str]) -> tuple
         new = parse(new_texts[number])
         if new is None:
             continue  # `compiles` says so
-        known = Counter(ast.unparse(call) for call in _calls(trees[number]))
+        known = Counter(ast.unparse(call.func) for call in _calls(trees[number]))  # arguments may come or go
+        had = set(known)
         for call in _calls(new):
-            text = ast.unparse(call)
-            known[text] -= 1
-            if known[text] < 0 and _differs(call, functions, frozenset()):
-                said = f"`{text}` would be asked once more, and may answer or do something else then: keep its answer"
-                return number, Problem(call.lineno, f"{said} under a name, and ask that", CODE)
-        kept = {ast.unparse(call) for call in _calls(new)}
+            func = ast.unparse(call.func)
+            known[func] -= 1
+            if func in had and known[func] < 0 and _differs(call, functions, frozenset()):
+                said = f"`{ast.unparse(call)}` would be asked once more, and may answer or do something else then"
+                return number, Problem(call.lineno, f"{said}: keep its answer under a name, and ask that", CODE)
+        kept = {ast.unparse(call.func) for call in _calls(new)}
         for call in _calls(trees[number]):
             takes = last_name(call.func) in _TAKES and last_name(call.func) not in functions
-            if takes and (text := ast.unparse(call)) not in kept:
-                said = f"`{text}` would not be called any more, and what it takes out stays: keep it under a name"
-                return number, Problem(call.lineno, said, CODE)
+            if takes and ast.unparse(call.func) not in kept:
+                said = f"`{ast.unparse(call)}` would not be called any more, and what it takes out stays"
+                return number, Problem(call.lineno, f"{said}: keep it under a name", CODE)
     return None
 
 

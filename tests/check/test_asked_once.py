@@ -112,3 +112,9 @@ def test_what_takes_something_out_goes_on_doing_so(lost: str) -> None:
 def test_what_is_kept_elsewhere_is_still_asked() -> None:
     assert asked_otherwise(["f(q.pop())\ng(q.pop())\n"], ["f(q.pop())\n"]) is None
     assert asked_otherwise(["f(q.pop())\n"], ["f()\n"]) is not None
+
+
+def test_a_call_that_is_handed_more_is_the_same_call() -> None:
+    old = "def epoch(model):\n    print(model)\n\nepoch(net)\n"
+    assert asked_otherwise([old], [old.replace("epoch(net)", "epoch(net, scaler)")]) is None
+    assert asked_otherwise([old], [old + "epoch(net, scaler)\n"]) is not None
