@@ -503,9 +503,12 @@ class Finder(Handing):
         return None
 
     def _defining_class(self, owner: ast.ClassDef, attribute: ast.Attribute) -> ast.ClassDef:
-        """The class of the hierarchy in this file whose method assigns the optimizer's attribute."""
+        """The class of the hierarchy in this file whose method assigns the optimizer's attribute; a mixin that only
+        initializes what another one made is that one where there is no other."""
         m = self.ctx.m
         name = self._kept_as(owner, attribute.attr)
+        initializing = {m.statement(one.call) for one in self.unit.initializes}
+        mixed_in: ast.ClassDef | None = None
         for node in m.attributes(name):
             if isinstance(node.ctx, ast.Store):
                 scope = m.function(node)
@@ -513,9 +516,11 @@ class Finder(Handing):
                 own = m.self_name(scope) or m.class_name(scope)
                 if cls is not None and isinstance(node.value, ast.Name) and node.value.id == own:
                     held = {o.key for o in self.ctx.v.of(node.value)}
-                    if owner in held:
+                    if owner in held and m.statement(node) not in initializing:
                         return cls
-        return owner
+                    if owner in held:
+                        mixed_in = mixed_in or cls
+        return mixed_in or owner
 
     def _kept_as(self, owner: ast.ClassDef, attr: str) -> str:
         """The attribute that a property hands out: ``_optimizer`` where all its returns say ``self._optimizer``."""
