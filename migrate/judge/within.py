@@ -109,8 +109,9 @@ class Within:
         if any(network in self.v.of(owner) for owner in self._altered):
             return []
         children = [self.naming.keys(one) for one in call.args]
-        apart = sum(map(len, children)) == len(frozenset[Key]().union(*children))
-        return children if apart and all(len(one) == 1 for one in children) else []
+        every = frozenset[Key]().union(*children)
+        apart = sum(map(len, children)) == len(every) and all(len(one) == 1 for one in children)
+        return children if apart and every <= self.parts(self.naming.key(network)) else []
 
     @cached_property
     def _altered(self) -> list[ast.expr]:
