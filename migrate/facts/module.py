@@ -19,6 +19,7 @@ from .lifted import lift
 from .lookups import Lookups
 from .scopes import Scope
 from .short import lengthen
+from .spread import spread
 from .usual_names import mark
 
 LARGE_TEXT = 200_000  # characters
@@ -61,6 +62,7 @@ class Module(Lookups):
             tree = ast.parse(text)
             mark(text, tree)
             self.short |= lengthen(tree, text)
+            spread(tree, text)
             if first > 1:
                 ast.increment_lineno(tree, first - 1)
             if len(text) > LARGE_TEXT:

@@ -10,14 +10,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from ..facts.scopes import Block
 from ..nodes import children, walk
 from .assigned import Assigned
 from .computed import Computed, Run
+from .filled import Filled
+from .named_parts import NamedParts
 from .program.program import Program
 from .state import Key
-from .twins import Places, Twins
+from .twins import Twins
 from .within import Within
 
 
@@ -37,9 +40,10 @@ class Owners:
     def __init__(self, program: Program) -> None:
         self.program, self.m, self.v = program, program.m, program.v
         self.naming = program.naming
-        self.assigned = Assigned(program.m)
+        self.assigned, self.filled = Assigned(program.m), Filled(program.m)
         self.twins = Twins(program, self.assigned)
         self.within = Within(program, self.assigned)
+        self.named_parts = NamedParts(program, self.assigned, self.within, self.twins)
         self.computed = Computed(program, self.assigned, self.within, self.twins)
         self._rows: dict[tuple[int, int | None, int | None], frozenset[Key]] = {}
         self._takes: dict[ast.Call, bool] = {}
@@ -67,8 +71,9 @@ class Owners:
         """The same of networks that are models or parts of one, and of these only the parts that are meant:
         ``model.encoder`` of ``model.encoder.parameters()``."""
         if call not in self._made_of_parts:
-            of = self.within.of
-            self._made_of_parts[call] = self._handed_to(call, self.behind(call, lambda n: bool(of(n))), of)
+            of, given = self.within.of, self.within.unpacked
+            behind = self.behind(call, lambda n: bool(given(n) if isinstance(n, ast.Name) else of(n)))
+            self._made_of_parts[call] = self._handed_to(call, behind, of)
         return self._made_of_parts[call]
 
     def _handed_to(
@@ -94,13 +99,14 @@ class Owners:
         while todo:
             node = todo.pop()
             yield node
-            if isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)) and enough(node):
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) and enough(node):
                 continue
             todo += children(node)
             if isinstance(node, ast.Name) and node.id not in met:
                 met.add(node.id)
                 values = [value for _, value in self.assigned.to(node.id, call)]
                 todo += [v for v in values if self.program.marks.kind.get(v) != "initialize"]
+                todo += self.filled.into(node.id, call)
 
     def meant(self, expr: ast.AST) -> frozenset[Key]:
         """The models that an expression may be."""
@@ -120,7 +126,9 @@ class Owners:
 
     def _owned_by(self, call: ast.Call) -> frozenset[Key]:
         if call not in self._owned:
-            self._owned[call] = frozenset(one for node in self._parts_of(call) for one in self.within.of(node))
+            listed = (one for node in self._parts_of(call) for one in self.within.of(node))
+            picked = self.named_parts.owned(call) if not self.program.m.calls("add_param_group") else None
+            self._owned[call] = frozenset(listed) if picked is None else picked
         return self._owned[call]
 
     @cached_property
@@ -184,14 +192,18 @@ class Owners:
         if call not in self._stands:
             stmt = self.m.statement(call)
             targets = frozenset(map(ast.dump, getattr(stmt, "targets", ())))
-            chosen = any(isinstance(n, ast.IfExp) for n in walk(stmt))
+            around = takewhile(lambda n: n is not stmt, self.m.ancestors(call))
+            chosen = any(isinstance(n, (ast.IfExp, ast.BoolOp)) for n in around)
             self._stands[call] = _Standing(stmt, self.m.block(stmt), targets, chosen)
         return self._stands[call]
 
-    def _apart(self, optimizer: Key, where: Places | None) -> bool:
+    def _apart(self, optimizer: Key, run: Run) -> bool:
         """Whether an optimizer was made of networks that were surely made elsewhere, and share nothing with these."""
-        call = self.construction.get(optimizer)
+        call, where = self.construction.get(optimizer), self.twins.made(run.network)
         if call is None or where is None:
+            return False
+        mine = frozenset[Key]().union(*map(self.within.of, self._parts_of(call)))
+        if mine & run.parts or run.models & frozenset[Key]().union(*map(self.within.parts, mine)):
             return False
         return all(self.twins.separate(where, self.twins.made_at(call, n)) for n in self._parts_of(call))
 
@@ -201,7 +213,8 @@ class Owners:
             optimizer
             for one in runs
             for optimizer, own in self.owned.items()
-            if self._share(own, one) and not self._apart(optimizer, self.twins.made(one.network))
+            if self.twins.tied
+            or (self._share(own, one) and not self._apart(optimizer, one))
         )
 
     def _share(self, own: frozenset[Key], one: Run) -> bool:

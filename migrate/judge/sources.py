@@ -96,7 +96,7 @@ class Sources:
 
     def _source(self, owner: ast.expr) -> Source:
         """Those of one module. What code that is not here makes of a model may be it, or have it."""
-        maybe = self.holders(owner)
+        maybe = self.owners.within.given(owner) or self.holders(owner)
         for obj in self.v.of(owner):
             if not maybe & self.models and obj.kind == "call" and isinstance(obj.key, ast.Call):
                 maybe |= frozenset(k for n in walk(obj.key) for k in self.naming.keys(n) & self.models)

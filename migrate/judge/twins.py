@@ -47,7 +47,7 @@ class Twins:
 
     def separate(self, one: Places | None, other: Places | None) -> bool:
         """Whether two networks, by where they are made, surely share no parameter."""
-        if not one or not other or self._grafted or not self._disjoint(one, other):
+        if not one or not other or self.grafted or not self._disjoint(one, other):
             return False
         return not any(self._has_others(place) for place, _ in one | other)
 
@@ -304,7 +304,15 @@ class Twins:
         return known or is_network(self.v, obj, self.program.objects.elsewhere)
 
     @cached_property
-    def _grafted(self) -> bool:
+    def tied(self) -> bool:
+        """Whether two networks somewhere share a parameter: ``self.out.weight = self.embed.weight``."""
+        return any(
+            isinstance(value, ast.Attribute) and value.attr == target.attr and value.attr in ("weight", "bias")
+            for target, value in self.assigned.attributes
+        )
+
+    @cached_property
+    def grafted(self) -> bool:
         """Whether somewhere a part of a network is given to another one: ``decoder.embed = encoder.embed``."""
         models, keys = self.program.objects.models, self.program.naming.keys
         for target, value in self.assigned.attributes:

@@ -17,6 +17,7 @@ from .program.program import Program
 from .state import Key
 
 _GIVES_PARTS = ("children", "named_children", "modules", "named_modules", "get_submodule")
+_ALTERS = ("append", "extend", "insert", "pop", "add_module", "register_module", "__setitem__", "__delitem__")
 _NONE_MADE = frozenset({"apex", "function", "method", "class", "module", "param"})  # kinds of objects
 
 
@@ -50,7 +51,7 @@ class Within:
     def run(self, func: ast.expr) -> frozenset[Key]:
         """The networks that a call runs: what it calls, or whose method that is, where nothing more is known of it. A
         list of parameters is as good as a call: a penalty is made of them."""
-        if found := self.meant(func, self.networks) or self._given(func):
+        if found := self.meant(func, self.networks) or self.given(func):
             return found
         if not isinstance(func, ast.Attribute) or self.v.callees(self.m.parent[func]):  # type: ignore[arg-type]
             return frozenset()
@@ -62,10 +63,13 @@ class Within:
         """The networks that an expression may be; of one that a wrapper has that one."""
         found = self.meant(expr, self.networks)
         wrapped = not found and isinstance(expr, ast.Attribute) and expr.attr == "module"
-        return self.of(expr.value) if wrapped else found or self._given(expr)  # type: ignore[attr-defined]
+        return self.of(expr.value) if wrapped else found or self.given(expr)  # type: ignore[attr-defined]
 
-    def _given(self, expr: ast.AST) -> frozenset[Key]:
-        """The networks of which an expression may be a part that they give, whichever: ``g, d = model.children()``."""
+    def given(self, expr: ast.AST) -> frozenset[Key]:
+        """The networks of which an expression may be a part that they give, whichever: ``g, d = model.children()``.
+        Where the text shows which one it is, that part."""
+        if isinstance(root := _root(expr), ast.Name) and (part := self.unpacked(root)):
+            return part
         found: set[Key] = set()
         for obj in opened(self.v, self.v.of(expr)):
             while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
@@ -74,6 +78,48 @@ class Within:
                 case ast.Call(func=ast.Attribute(value=whole, attr=attr)) if attr in _GIVES_PARTS:
                     found |= self.naming.keys(whole) & self.networks
         return frozenset(found)
+
+    def unpacked(self, name: ast.Name) -> frozenset[Key]:
+        """Which of its children a network gives a name: ``body, head = model.children()``."""
+        scope = self.m.binding_scope(name.id, self.m.scope(name))
+        given = self.assigned.in_scope(name.id, scope) if scope is not None else []
+        target, value = given[0] if len(given) == 1 else (name, name)
+        match value:
+            case ast.Call(func=ast.Attribute(value=whole, attr="children"), args=[]) | ast.Call(
+                func=ast.Name(id="list" | "tuple"), args=[ast.Call(func=ast.Attribute(value=whole, attr="children"))]
+            ):
+                row, held = self.m.parent[target], self.v.of(whole)
+            case _:
+                return frozenset()
+        number = self.assigned.row(name.id, value)
+        if number is None or scope is None or not isinstance(row, ast.Tuple) or len(held) != 1:
+            return frozenset()
+        if {*self.m.stores(name.id, scope)} != {target} or name.id in scope.params:
+            return frozenset()
+        children = self._children(next(iter(held)))
+        return children[number] if len(children) == len(row.elts) else frozenset()
+
+    def _children(self, network: Obj) -> list[frozenset[Key]]:
+        """The children of a network in order, of a sequence that is written out; none where it may have others."""
+        call = network.key
+        if network.kind != "call" or not isinstance(call, ast.Call) or last_name(call.func) != "Sequential":
+            return []
+        if call.keywords or not all(isinstance(one, (ast.Name, ast.Call)) for one in call.args):
+            return []
+        if any(network in self.v.of(owner) for owner in self._altered):
+            return []
+        children = [self.naming.keys(one) for one in call.args]
+        every = frozenset[Key]().union(*children)
+        apart = sum(map(len, children)) == len(every) and all(len(one) == 1 for one in children)
+        return children if apart and every <= self.parts(self.naming.key(network)) else []
+
+    @cached_property
+    def _altered(self) -> list[ast.expr]:
+        """What may be given another child, or lose one."""
+        calls = (call.func for name in _ALTERS for call in self.m.calls(name))
+        items = (t.value for stmt in self.m.all(ast.Assign) for t in stmt.targets if isinstance(t, ast.Subscript))
+        gone = (t.value for stmt in self.m.all(ast.Delete) for t in stmt.targets if isinstance(t, ast.Subscript))
+        return [*(func.value for func in calls if isinstance(func, ast.Attribute)), *items, *gone]
 
     def meant(self, expr: ast.AST, networks: frozenset[Key]) -> frozenset[Key]:
         """Those of some networks that an expression may be. Where several go through one `initialize`, it may be any of
@@ -137,3 +183,15 @@ class Within:
         calls = (call for name in PARAMETERS for call in self.m.calls(name))
         owners = (call.func.value for call in calls if isinstance(call.func, ast.Attribute))
         return frozenset(obj for owner in owners for obj in opened(self.v, self.v.of(owner)))
+
+
+def _root(expr: ast.AST) -> ast.AST:
+    """What an expression is a part of: ``body`` of ``body[0].parameters()``, not of ``body(x)``."""
+    while True:
+        match expr:
+            case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if attr in (*PARAMETERS, *_GIVES_PARTS):
+                expr = inner
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                expr = inner
+            case _:
+                return expr

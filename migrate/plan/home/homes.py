@@ -72,7 +72,10 @@ class Finder(Handing):
                 made = [o for o in v.of(base) if o.kind in ("instance", "class") and isinstance(o.key, ast.ClassDef)]
                 made = [o for o in made if not items_are_attributes(o.key)]  # type: ignore[arg-type]
                 having = [o for o in made if v.field(o, root.attr)]  # a base class alone may lack the attribute
-                owners = {self._defining_class(o.key, root) for o in having or made}  # type: ignore[arg-type]
+                classes: list[ast.ClassDef] = [o.key for o in having or made]  # type: ignore[misc]
+                owners = {self._defining_class(cls, root) for cls in classes}
+                if len(owners) > 1:  # a mixin may only initialize what another one made
+                    owners = {self._defining_class(cls, root, made=True) for cls in classes}
                 if len(owners) == 1:
                     owner = owners.pop()
                     if self._beside_record(base) and self._only_declares(owner, root.attr):
@@ -502,10 +505,13 @@ class Finder(Handing):
                 return gone_through(outer.target, outer.iter, name)
         return None
 
-    def _defining_class(self, owner: ast.ClassDef, attribute: ast.Attribute) -> ast.ClassDef:
-        """The class of the hierarchy in this file whose method assigns the optimizer's attribute."""
+    def _defining_class(self, owner: ast.ClassDef, attribute: ast.Attribute, made: bool = False) -> ast.ClassDef:
+        """The class of the hierarchy in this file whose method assigns the optimizer's attribute; of what ``made`` it,
+        one that only initializes it is that class where there is no other."""
         m = self.ctx.m
         name = self._kept_as(owner, attribute.attr)
+        initializing = {m.statement(one.call) for one in self.unit.initializes}
+        mixed_in: ast.ClassDef | None = None
         for node in m.attributes(name):
             if isinstance(node.ctx, ast.Store):
                 scope = m.function(node)
@@ -513,9 +519,11 @@ class Finder(Handing):
                 own = m.self_name(scope) or m.class_name(scope)
                 if cls is not None and isinstance(node.value, ast.Name) and node.value.id == own:
                     held = {o.key for o in self.ctx.v.of(node.value)}
-                    if owner in held:
+                    if owner in held and not (made and m.statement(node) in initializing):
                         return cls
-        return owner
+                    if owner in held:
+                        mixed_in = mixed_in or cls
+        return mixed_in or owner
 
     def _kept_as(self, owner: ast.ClassDef, attr: str) -> str:
         """The attribute that a property hands out: ``_optimizer`` where all its returns say ``self._optimizer``."""

@@ -259,7 +259,8 @@ class Making:
             while around is not None:
                 above.add(around)
                 around = around.parent
-            return place.scope in above and bool(scope.outer & place.scope.names)
+            by_statement = bool(m.own(scope, ast.Global))  # with `nonlocal` it is made where the names live
+            return by_statement and place.scope in above and bool(scope.outer & place.scope.names)
         return m.class_of(scope) is place.owner and m.self_name(scope) is not None
 
     def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
@@ -433,6 +434,7 @@ class Making:
         found = found or self._records(scaler, place)
         found = found or set_by_names(self.ctx, place)
         found = found or [m.statement(one) for one in named_owners.objects(self.ctx, place)]
+        found = found or self._of_outer_names(scaler, place)
         if not found:  # it is handed on as it is made, and has no name here
             calls = [c for c in self.order.calls(place.scope.node) if isinstance(c, ast.Call)] if place.scope else []
             found = [m.statement(c) for c in calls if opened(self.ctx.v, self.ctx.v.of(c)) & scaler.objects]
@@ -445,6 +447,17 @@ class Making:
             raise Manual(self.unit.line_node, "where the optimizer is kept is not known")
         uses = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) in scopes]
         return self._dominator(found[0], [*found[1:], *uses]), scopes.pop()
+
+    def _of_outer_names(self, scaler: Scaler, place: Place) -> list[ast.stmt]:
+        """The statements that first give a name of a function a value to which an inner function gives the optimizer:
+        ``model = optimizer = None``, and ``nonlocal model, optimizer`` further in."""
+        m = self.ctx.m
+        if place.scope is None:
+            return []
+        given = (n for n in self.ctx.given(scaler.objects) if isinstance(n, ast.Name))
+        names = {n.id for n in given if n.id in m.function(n).outer and m.function(n) is not place.scope}
+        stores = [n for name in sorted(names) for n in m.bindings(name, place.scope) if isinstance(n, ast.Name)]
+        return [m.statement(n) for n in stores if m.function(n) is place.scope]
 
     def _records(self, scaler: Scaler, place: Place) -> list[ast.stmt]:
         """The statements that give a variable, or an attribute of the class, a record with the optimizer:

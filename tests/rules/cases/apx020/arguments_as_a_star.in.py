@@ -1,4 +1,3 @@
-# expect: manual
 import torch
 from apex import amp
 
