@@ -17,6 +17,7 @@ from .assigned import Assigned
 from .computed import Computed, Run
 from .program.program import Program
 from .state import Key
+from .tied import Tied
 from .twins import Places, Twins
 from .within import Within
 
@@ -41,6 +42,7 @@ class Owners:
         self.twins = Twins(program, self.assigned)
         self.within = Within(program, self.assigned)
         self.computed = Computed(program, self.assigned, self.within, self.twins)
+        self.tied = Tied(program, self.assigned, self.within, self.twins)
         self._rows: dict[tuple[int, int | None, int | None], frozenset[Key]] = {}
         self._takes: dict[ast.Call, bool] = {}
         self._made_of: dict[ast.Call, list[ast.expr]] = {}
@@ -201,7 +203,8 @@ class Owners:
             optimizer
             for one in runs
             for optimizer, own in self.owned.items()
-            if self._share(own, one) and not self._apart(optimizer, self.twins.made(one.network))
+            if self.tied.share(own, one)
+            or (self._share(own, one) and not self._apart(optimizer, self.twins.made(one.network)))
         )
 
     def _share(self, own: frozenset[Key], one: Run) -> bool:
