@@ -59,7 +59,7 @@ class NamedParts:
         """What an object has under a name, of which not all has to be written: ``layer*``."""
         fields = [one for one in self.v.attributes(obj) if meet(name, one)] if ELEMENT_KEY in name else [name]
         held = (o for field in fields for o in opened(self.v, self.v.field(obj, field)))
-        return (o for o in held if ELEMENT_KEY not in name or self.networks(o))
+        yield from (o for o in held if ELEMENT_KEY not in name or self.networks(o))
 
     def _reached(self, obj: Obj, depth: int) -> frozenset[_Way]:
         if obj not in self._ways:
@@ -97,20 +97,27 @@ class NamedParts:
             case ast.Call(args=args) if called_name(call) in _TABLES:
                 for source in args:
                     named = _names_parts(source)
-                    yield from self._of(named or source, (_first(names) if named else _ANY), depth)
+                    ahead = _first(names) if named else _ANY
+                    yield from self._of(named or source, ahead, depth, bool(named) or _plain(call))
             case ast.Call(args=args) if called_name(call) in _ROWS:
                 for source in args:
-                    yield from self._of(source, _ANY, depth)
+                    yield from self._of(source, _ANY, depth, _plain(call))
 
-    def _of(self, expr: ast.expr, names: tuple[str, ...], depth: int) -> Iterator[_Way]:
-        """The same in what an expression holds: a network, or what is one by its name."""
+    def _of(self, expr: ast.expr, names: tuple[str, ...], depth: int, whole_too: bool = True) -> Iterator[_Way]:
+        """The same in what an expression holds: a network, or what is one by its name. What a container of torch's is
+        made of are networks of their own."""
         if isinstance(expr, ast.Starred):
             expr = expr.value
         for obj in opened(self.v, self.v.of(expr)):
-            if self.networks(obj):
+            if whole_too and self.networks(obj):
                 yield obj, names
             for whole, ahead in self._reached(obj, depth):
                 yield whole, (*ahead, *names)
+
+
+def _plain(call: ast.Call) -> bool:
+    """Whether what makes a table or a row is Python's, and no container of torch's."""
+    return not called_name(call)[:1].isupper() or called_name(call) == "OrderedDict"
 
 
 def _called(func: ast.expr) -> str:

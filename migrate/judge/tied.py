@@ -18,7 +18,7 @@ from .program.program import Program
 from .same_network import chain
 from .state import Key
 from .twins import Twins
-from .within import Within
+from .within import Within, around
 
 _CHAIN = (ast.Name, ast.Attribute, ast.Subscript)
 _OF_TENSORS = frozenset({"data", "grad"})  # what is given to these is copied, or no parameter
@@ -49,7 +49,7 @@ class Tied:
         theirs = (theirs & run.parts) | run.models  # but for what is frozen
         if not mine and not others:
             return False
-        if mine & (theirs | others) or others & parts:
+        if mine & others or _with_wholes(mine) & theirs or _with_wholes(others) & parts:
             return True
         whole = any(run.models & self.within.parts(key) for key in mine)
         return whole or any(own & self.within.parts(key) for key in others)
@@ -168,6 +168,10 @@ class Tied:
         yield from (o for o in self.v.of(call.func) if o.kind == "class")
         if called_name(call)[:1].isupper():
             yield called_name(call)
+
+
+def _with_wholes(keys: frozenset[Key]) -> frozenset[Key]:
+    return keys.union(*map(around, keys))
 
 
 def _is_constructor(function: ast.AST) -> bool:

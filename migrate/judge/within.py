@@ -30,7 +30,7 @@ class Within:
         self.named = NamedParts(self.v, self.naming, lambda obj: self.naming.key(obj) in self._held_in_models)
         self._parts: dict[Key, frozenset[Key]] = {}
         self._inner: dict[Key, frozenset[Key]] = {}
-        self._by_name: dict[ast.AST, frozenset[Key]] = {}
+        self._by_name: dict[ast.AST, tuple[frozenset[Key], frozenset[Key]]] = {}
 
     @cached_property
     def networks(self) -> frozenset[Key]:
@@ -46,14 +46,14 @@ class Within:
     def _named(self) -> frozenset[Key]:
         """The parts that go by a name, and are asked for their parameters, with those that they lie in."""
         found = frozenset(key for obj in self._listed for key in self.named.keys(obj))
-        return found.union(*map(_around, found)) - self.program.objects.optimizers
+        return found.union(*map(around, found)) - self.program.objects.optimizers
 
     def parts(self, network: Key) -> frozenset[Key]:
         """The networks that lie in a network, however deep."""
         if network not in self._inner:
             held = self._held_in(network)
             inner = {network, *held}
-            self._inner[network] = held | {key for key in self._named - inner if not inner.isdisjoint(_around(key))}
+            self._inner[network] = held | {key for key in self._named - inner if not inner.isdisjoint(around(key))}
         return self._inner[network]
 
     def _held_in(self, network: Key) -> frozenset[Key]:
@@ -84,16 +84,18 @@ class Within:
 
     def of(self, expr: ast.AST) -> frozenset[Key]:
         """The networks that an expression may be; of one that a wrapper has that one."""
-        found = self._by_its_name(expr) or self.meant(expr, self.networks)
+        named, others = self._by_its_name(expr)
+        found = named | (self.meant(expr, self.networks) - others)
         wrapped = not found and isinstance(expr, ast.Attribute) and expr.attr == "module"
         return self.of(expr.value) if wrapped else found  # type: ignore[attr-defined]
 
-    def _by_its_name(self, expr: ast.AST) -> frozenset[Key]:
-        """The networks of which an expression may be a part by a name that code makes, or any of which it may be:
-        ``g, d = model.children()``."""
+    def _by_its_name(self, expr: ast.AST) -> tuple[frozenset[Key], frozenset[Key]]:
+        """The networks of which an expression may be a part by a name that code makes, or any of which it may be
+        (``g, d = model.children()``), and how the values call these."""
         if expr not in self._by_name:
-            held = opened(self.v, self.v.of(expr))
-            self._by_name[expr] = frozenset(key for obj in held for key in self.named.keys(obj)) & self.networks
+            keys = {obj: self.named.keys(obj) & self.networks for obj in opened(self.v, self.v.of(expr))}
+            found = frozenset[Key]().union(*keys.values())
+            self._by_name[expr] = found, frozenset(self.naming.key(obj) for obj, held in keys.items() if held) - found
         return self._by_name[expr]
 
     def nearest(self, expr: ast.AST) -> frozenset[Key]:
@@ -102,7 +104,7 @@ class Within:
         found: set[Key] = set()
         for obj in opened(self.v, self.v.of(expr)):
             for key in self.named.keys(obj):
-                found |= set([one for one in (key, *_around(key)) if one in self.networks][:1])
+                found |= set([one for one in (key, *around(key)) if one in self.networks][:1])
         return frozenset(found)
 
     def meant(self, expr: ast.AST, networks: frozenset[Key]) -> frozenset[Key]:
@@ -179,7 +181,7 @@ def _networks_in(expr: ast.expr) -> Iterator[ast.AST]:
             todo += children(node)
 
 
-def _around(key: Key) -> list[Key]:
+def around(key: Key) -> list[Key]:
     """The networks that a part lies in by its name, from within."""
     found: list[Key] = []
     while key[0] == "path":

@@ -103,6 +103,7 @@ LIBRARY = "a, b = lib.Encoder(), lib.Decoder(); "
         "a, b = Enc(), Enc(); b.head = a.head",
         "a = Enc(); b = Enc(a.head)",
         "a = nn.Sequential(Block(), nn.ReLU(), Block()); b = nn.Sequential(a[0], nn.Tanh(), Block())",
+        "a = nn.Sequential(nn.Linear(2, 2), nn.ReLU()); b = nn.Sequential(a[0], nn.Tanh(), nn.Linear(2, 2))",
         "a, b = nn.Sequential(Block(), nn.ReLU()), nn.Sequential(Block(), nn.Tanh()); b[0] = a[0]",
         "a = Enc(); b = copy.copy(a)",
         LIBRARY + "b.lm_head = a.lm_head",
