@@ -11,6 +11,7 @@ from ..nodes import children, walk
 from .assigned import Assigned
 from .frozen import Frozen
 from .program.program import Program
+from .same_network import SameNetwork
 from .state import Key
 from .twins import Twins
 from .within import Within
@@ -36,7 +37,7 @@ class Computed:
     def __init__(self, program: Program, assigned: Assigned, within: Within, twins: Twins) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.assigned, self.within, self.twins = assigned, within, twins
-        self.frozen = Frozen(program, within)
+        self.frozen = Frozen(program, assigned, within, SameNetwork(program, within, twins))
         self._behind: dict[ast.expr, list[Run]] = {}
         self._given: dict[tuple[ast.AST, int | None], list[Run]] = {}
 
@@ -77,11 +78,11 @@ class Computed:
     def _trained(self, call: ast.Call, models: frozenset[Key]) -> Iterator[Run]:
         """What a call runs, but for what is frozen where it does."""
         parts = frozenset[Key]().union(*map(self.within.parts, models))
-        frozen = self.frozen.at(call, models | parts)
-        frozen = frozen.union(*map(self.within.parts, frozen))
         network = call.func
-        if not self.naming.keys(network) & models and isinstance(network, ast.Attribute):
+        if not self.within.of(network) and isinstance(network, ast.Attribute):
             network = network.value
+        frozen = self.frozen.at(call, network, models | parts)
+        frozen = frozen.union(*map(self.within.parts, frozen))
         if trained := models - frozen:
             yield Run(trained, parts - frozen, network)
 

@@ -14,7 +14,9 @@ from functools import cached_property
 
 from ..flow.arguments import argument, default_of
 from ..nodes import positional_parameters, walk
+from .assigned import Assigned
 from .program.program import Program
+from .same_network import SameNetwork
 from .state import Key
 from .within import Within
 
@@ -23,36 +25,41 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, eq=False)
 class _Change:
-    """A statement that sets ``requires_grad`` of models (None: of any), for certain to False if it ``freezes``."""
+    """A statement that sets ``requires_grad`` of models (None: of any), for certain to False if it ``freezes``, by the
+    expressions ``nets`` that stand for them."""
 
     stmt: ast.stmt
     models: frozenset[Key] | None
     freezes: bool
+    nets: tuple[ast.expr, ...] = ()
 
 
 class Frozen:
     """Answers about the calls of one program."""
 
-    def __init__(self, program: Program, within: Within) -> None:
+    def __init__(self, program: Program, assigned: Assigned, within: Within, same: SameNetwork) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
-        self.within = within
+        self.assigned, self.within, self.same = assigned, within, same
         self._changes: dict[ast.AST, list[_Change]] = {}
 
-    def at(self, call: ast.Call, models: frozenset[Key]) -> frozenset[Key]:
-        """Those of some models that are frozen whenever a call runs."""
+    def at(self, call: ast.Call, network: ast.expr, models: frozenset[Key]) -> frozenset[Key]:
+        """Those of some models that are frozen whenever a call runs a network that is one of them, or has them."""
         if not models or not self._setting:
             return frozenset()
         node = self.m.function(call).node
         if node not in self._changes:
             self._changes[node] = [*self._found(node)]
-        return frozenset(model for model in models if self._is_frozen(call, model, self._changes[node]))
+        changes = self._changes[node]
+        return frozenset(model for model in models if self._is_frozen(call, network, model, changes))
 
-    def _is_frozen(self, call: ast.Call, model: Key, changes: list[_Change]) -> bool:
+    def _is_frozen(self, call: ast.Call, network: ast.expr, model: Key, changes: list[_Change]) -> bool:
         m, at = self.m, self.m.start(call)
         blocks = [m.block(stmt) for stmt in m.spine(call)]
         mine = [c for c in changes if self._concerns(c, model)]
         for one in mine:
             if not one.freezes or m.start(one.stmt) > at or not any(m.block(one.stmt) is block for block in blocks):
+                continue
+            if not any(self.same.has(net, network) for net in one.nets):
                 continue
             loops = [loop for loop in m.loops(call) if not m.inside(one.stmt, loop)]
             between = [c for c in mine if not c.freezes and m.start(one.stmt) < m.start(c.stmt) < at]
@@ -88,7 +95,8 @@ class Frozen:
         for node in (n for stmt in body for n in walk(stmt)):
             if isinstance(node, ast.For) and (frozen := self._loop(node)) is not None:
                 known |= set(walk(node))
-                yield _Change(self._each(node), frozen[0], frozen[1])
+                nets = self._one_by_one(node.iter.func.value)  # type: ignore[attr-defined]
+                yield _Change(self._each(node), frozen[0], frozen[1], nets)
             elif isinstance(node, ast.Call) and node not in known and not _sets(node):
                 callees = [c for c in self.v.callees(node) if c in self._setting]
                 if callees:
@@ -113,7 +121,8 @@ class Frozen:
         stmt = self.m.statement(node)
         match node:
             case ast.Call(func=ast.Attribute(value=net), args=[value]) if models := self._models(net):
-                return _Change(self._each(stmt), models, _is_false(value) and self._all_of(net))
+                freezes = _is_false(value) and self._all_of(net)
+                return _Change(self._each(stmt), models, freezes, self._one_by_one(net))
             case _:
                 return _Change(stmt, None, False)
 
@@ -132,7 +141,22 @@ class Frozen:
             return _Change(stmt, None, False)
         sets = [n for n in walk(callee) if _sets(n)]
         value = self._value(call, callee, sets[0]) if len(sets) == 1 and self._goes_over_all(callee, sets[0]) else None
-        return _Change(stmt, models, value is not None and _is_false(value))
+        nets = tuple(one for each in handed if self._models(each) for one in self._one_by_one(each))
+        return _Change(stmt, models, value is not None and _is_false(value), nets)
+
+    def _one_by_one(self, expr: ast.expr) -> tuple[ast.expr, ...]:
+        """The networks that an expression goes through, where a row of them is written out: in its place, behind its
+        name, or where a loop goes over it."""
+        match expr:
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return tuple(items)
+            case ast.Name(id=name):
+                loops = [x for x in self.m.spine(expr) if isinstance(x, ast.For)]
+                rows = [x.iter for x in loops if isinstance(x.target, ast.Name) and x.target.id == name]
+                rows = rows or [value for _, value in self.assigned.to(name, expr)]
+                if len(rows) == 1 and isinstance(rows[0], (ast.List, ast.Tuple)):
+                    return tuple(rows[0].elts)
+        return (expr,)
 
     def _value(self, call: ast.Call, callee: _Function, node: ast.AST) -> ast.expr | None:
         """What a call makes a helper set."""

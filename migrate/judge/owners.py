@@ -17,9 +17,10 @@ from ..nodes import children, walk
 from .assigned import Assigned
 from .computed import Computed, Run
 from .filled import Filled
-from .named_parts import NamedParts
+from .picked_by_name import PickedByName
 from .program.program import Program
 from .state import Key
+from .tied import Tied
 from .twins import Twins
 from .within import Within
 
@@ -43,8 +44,9 @@ class Owners:
         self.assigned, self.filled = Assigned(program.m), Filled(program.m)
         self.twins = Twins(program, self.assigned)
         self.within = Within(program, self.assigned)
-        self.named_parts = NamedParts(program, self.assigned, self.within, self.twins)
         self.computed = Computed(program, self.assigned, self.within, self.twins)
+        self.tied = Tied(program, self.assigned, self.within, self.twins)
+        self.picked = PickedByName(program, self.assigned, self.within, self.tied)
         self._rows: dict[tuple[int, int | None, int | None], frozenset[Key]] = {}
         self._takes: dict[ast.Call, bool] = {}
         self._made_of: dict[ast.Call, list[ast.expr]] = {}
@@ -127,7 +129,7 @@ class Owners:
     def _owned_by(self, call: ast.Call) -> frozenset[Key]:
         if call not in self._owned:
             listed = (one for node in self._parts_of(call) for one in self.within.of(node))
-            picked = self.named_parts.owned(call) if not self.program.m.calls("add_param_group") else None
+            picked = self.picked.owned(call) if not self.program.m.calls("add_param_group") else None
             self._owned[call] = frozenset(listed) if picked is None else picked
         return self._owned[call]
 
@@ -213,8 +215,7 @@ class Owners:
             optimizer
             for one in runs
             for optimizer, own in self.owned.items()
-            if self.twins.tied
-            or (self._share(own, one) and not self._apart(optimizer, one))
+            if self.tied.share(own, one) or (self._share(own, one) and not self._apart(optimizer, one))
         )
 
     def _share(self, own: frozenset[Key], one: Run) -> bool:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cached_property
 
 from ..facts.networks import is_network
 from ..facts.scopes import Scope
@@ -46,10 +45,17 @@ class Twins:
         return bool(one and other) and self._disjoint(one or frozenset(), other or frozenset())
 
     def separate(self, one: Places | None, other: Places | None) -> bool:
-        """Whether two networks, by where they are made, surely share no parameter."""
-        if not one or not other or self.grafted or not self._disjoint(one, other):
+        """Whether two networks, by where they are made, surely share no parameter, but for what is tied later."""
+        if not one or not other or not self._disjoint(one, other):
             return False
+        if self._in_one_class(one | other):
+            return not any(self._takes_others(place, place) for place, _ in one | other)
         return not any(self._has_others(place) for place, _ in one | other)
+
+    def _in_one_class(self, places: Places) -> bool:
+        """Whether networks are made in one class, side by side: none of them is a part of another one."""
+        classes = {self.m.class_of(self.m.function(place)) for place, _ in places}
+        return len(classes) == 1 and None not in classes
 
     def _disjoint(self, one: Places, other: Places) -> bool:
         """Whether nothing is made both here and there: a call gives back what the function makes that it runs."""
@@ -117,7 +123,7 @@ class Twins:
         if any(o.kind == "class" for o in self.v.of(expr.func)):
             return True
         name = getattr(expr.func, "attr", getattr(expr.func, "id", ""))
-        if COPIES.fit(name) or (name not in WRAPPERS and _of_torch(expr.func) and not self._has_others(expr)):
+        if COPIES.fit(name) or (name not in WRAPPERS and _of_torch(expr.func) and not self._takes_others(expr, expr)):
             return True
         results = list(self._results(expr))
         return bool(results) and all(self._made_inside(r) for r in results)
@@ -270,7 +276,7 @@ class Twins:
         if COPIES.fit(getattr(maker.func, "attr", getattr(maker.func, "id", ""))):
             return False
         handed = [n for a in (*maker.args, *(k.value for k in maker.keywords)) for n in walk(a)]
-        if any(self._was_there(n, within) for n in handed if isinstance(n, ast.expr)):
+        if any(self.was_there(n, within) for n in handed if isinstance(n, ast.expr)):
             return True
         for result in self._results(maker):
             function = self.m.function(result).node
@@ -279,7 +285,7 @@ class Twins:
                     return True
         return any(self._keeps_others(cls) for cls in self.v.of(maker.func) if cls.kind == "class")
 
-    def _was_there(self, expr: ast.expr, within: ast.AST) -> bool:
+    def was_there(self, expr: ast.expr, within: ast.AST) -> bool:
         """Whether an expression may stand for a network that was not made within a node."""
         if isinstance(expr, ast.Call) and self._makes(expr, WHOLE):
             return False
@@ -302,29 +308,6 @@ class Twins:
         key = self.program.naming.key(obj)
         known = key in self.program.objects.models or key in self.program.objects.cast
         return known or is_network(self.v, obj, self.program.objects.elsewhere)
-
-    @cached_property
-    def tied(self) -> bool:
-        """Whether two networks somewhere share a parameter: ``self.out.weight = self.embed.weight``."""
-        return any(
-            isinstance(value, ast.Attribute) and value.attr == target.attr and value.attr in ("weight", "bias")
-            for target, value in self.assigned.attributes
-        )
-
-    @cached_property
-    def grafted(self) -> bool:
-        """Whether somewhere a part of a network is given to another one: ``decoder.embed = encoder.embed``."""
-        models, keys = self.program.objects.models, self.program.naming.keys
-        for target, value in self.assigned.attributes:
-            base: ast.expr = target.value
-            owners = [base]
-            while isinstance(base, (ast.Attribute, ast.Subscript)):
-                base = base.value
-                owners.append(base)
-            if any(keys(one) & models for one in owners) and not isinstance(value, ast.Constant):
-                if any(keys(n) & models for n in walk(value) if isinstance(n, (ast.Name, ast.Attribute))):
-                    return True
-        return False
 
 
 def _of_torch(func: ast.expr) -> bool:

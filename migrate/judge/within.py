@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 
 from ..facts.names import last_name
 from ..facts.sites import opened
 from ..flow.arguments import argument
 from ..flow.objects import Obj
-from ..knowledge.models import COPIES, NOT_RUN_BY_METHOD, PARAMETERS
-from ..nodes import walk
+from ..knowledge.models import COPIES, NO_PART, NOT_RUN_BY_METHOD, PARAMETERS
+from ..nodes import children
 from .assigned import Assigned
+from .named_parts import NamedParts
 from .program.objects import is_cast_network
 from .program.program import Program
 from .state import Key
@@ -27,16 +29,37 @@ class Within:
     def __init__(self, program: Program, assigned: Assigned) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.assigned = assigned
+        self.named = NamedParts(self.v, self.naming, lambda obj: self.naming.key(obj) in self._held_in_models)
         self._parts: dict[Key, frozenset[Key]] = {}
+        self._inner: dict[Key, frozenset[Key]] = {}
+        self._by_name: dict[ast.AST, tuple[frozenset[Key], frozenset[Key]]] = {}
 
     @cached_property
     def networks(self) -> frozenset[Key]:
         """Those that Apex was handed, and all parts of them that are networks."""
+        return self._held_in_models | self._named
+
+    @cached_property
+    def _held_in_models(self) -> frozenset[Key]:
         models = self.program.objects.models
-        return models.union(*map(self.parts, models))
+        return models.union(*map(self._held_in, models))
+
+    @cached_property
+    def _named(self) -> frozenset[Key]:
+        """The parts that go by a name, and are asked for their parameters, with those that they lie in."""
+        found = frozenset(key for obj in self._listed for key in self.named.keys(obj))
+        return found.union(*map(around, found)) - self.program.objects.optimizers
 
     def parts(self, network: Key) -> frozenset[Key]:
         """The networks that lie in a network, however deep."""
+        if network not in self._inner:
+            held = self._held_in(network)
+            inner = {network, *held}
+            self._inner[network] = held | {key for key in self._named - inner if not inner.isdisjoint(around(key))}
+        return self._inner[network]
+
+    def _held_in(self, network: Key) -> frozenset[Key]:
+        """The same, of those that objects hold."""
         if network not in self._parts:
             met, todo = set[Obj](), [*self._objects.get(network, ())]
             while todo:
@@ -51,32 +74,50 @@ class Within:
     def run(self, func: ast.expr) -> frozenset[Key]:
         """The networks that a call runs: what it calls, or whose method that is, where nothing more is known of it. A
         list of parameters is as good as a call: a penalty is made of them."""
-        if found := self.meant(func, self.networks) or self.given(func):
+        if found := self.of(func):
             return found
-        if not isinstance(func, ast.Attribute) or self.v.callees(self.m.parent[func]):  # type: ignore[arg-type]
+        if not isinstance(func, ast.Attribute):
+            return self.nearest(func)
+        if self.v.callees(self.m.parent[func]):  # type: ignore[arg-type]
             return frozenset()
         if NOT_RUN_BY_METHOD.fit(func.attr) and func.attr not in PARAMETERS:
             return frozenset()
-        return self.of(func.value)
+        return self.of(func.value) or self.nearest(func.value)
 
     def of(self, expr: ast.AST) -> frozenset[Key]:
         """The networks that an expression may be; of one that a wrapper has that one."""
-        found = self.meant(expr, self.networks)
+        if child := self._child(expr):
+            return child
+        named, others = self._by_its_name(expr)
+        found = named | (self.meant(expr, self.networks) - others)
         wrapped = not found and isinstance(expr, ast.Attribute) and expr.attr == "module"
-        return self.of(expr.value) if wrapped else found or self.given(expr)  # type: ignore[attr-defined]
+        return self.of(expr.value) if wrapped else found  # type: ignore[attr-defined]
 
     def given(self, expr: ast.AST) -> frozenset[Key]:
-        """The networks of which an expression may be a part that they give, whichever: ``g, d = model.children()``.
-        Where the text shows which one it is, that part."""
-        if isinstance(root := _root(expr), ast.Name) and (part := self.unpacked(root)):
-            return part
+        """The networks of which an expression may be a part that they give: which of a sequence's children it is, where
+        the text shows that, and whichever else."""
+        return self._child(expr) or self._by_its_name(expr)[0]
+
+    def _child(self, expr: ast.AST) -> frozenset[Key]:
+        root = _root(expr)
+        return self.unpacked(root) if isinstance(root, ast.Name) else frozenset()
+
+    def _by_its_name(self, expr: ast.AST) -> tuple[frozenset[Key], frozenset[Key]]:
+        """The networks of which an expression may be a part by a name that code makes, or any of which it may be
+        (``g, d = model.children()``), and how the values call these."""
+        if expr not in self._by_name:
+            keys = {obj: self.named.keys(obj) & self.networks for obj in opened(self.v, self.v.of(expr))}
+            found = frozenset[Key]().union(*keys.values())
+            self._by_name[expr] = found, frozenset(self.naming.key(obj) for obj, held in keys.items() if held) - found
+        return self._by_name[expr]
+
+    def nearest(self, expr: ast.AST) -> frozenset[Key]:
+        """The smallest networks, of those that are known, that surely have what an expression is: ``model.blocks`` of
+        ``model.blocks[0].attn``."""
         found: set[Key] = set()
         for obj in opened(self.v, self.v.of(expr)):
-            while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
-                obj = obj.key[0]
-            match obj.key:
-                case ast.Call(func=ast.Attribute(value=whole, attr=attr)) if attr in _GIVES_PARTS:
-                    found |= self.naming.keys(whole) & self.networks
+            for key in self.named.keys(obj):
+                found |= set([one for one in (key, *around(key)) if one in self.networks][:1])
         return frozenset(found)
 
     def unpacked(self, name: ast.Name) -> frozenset[Key]:
@@ -156,7 +197,7 @@ class Within:
         call = obj.key
         if obj.kind == "call" and isinstance(call, ast.Call) and last_name(call.func)[:1].isupper():
             if not COPIES.fit(last_name(call.func)):
-                handed = [n for a in (*call.args, *(k.value for k in call.keywords)) for n in walk(a)]
+                handed = [n for a in (*call.args, *(k.value for k in call.keywords)) for n in _networks_in(a)]
                 held += [o for n in handed for o in opened(self.v, self.v.of(n)) if self._network(o)]
         return held
 
@@ -195,3 +236,22 @@ def _root(expr: ast.AST) -> ast.AST:
                 expr = inner
             case _:
                 return expr
+
+
+def _networks_in(expr: ast.expr) -> Iterator[ast.AST]:
+    """All that an argument is made of; of ``encoder.out_dim``, which is a number, nothing."""
+    todo: list[ast.AST] = [expr]
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, ast.Attribute) or not NO_PART.fit(node.attr):
+            yield node
+            todo += children(node)
+
+
+def around(key: Key) -> list[Key]:
+    """The networks that a part lies in by its name, from within."""
+    found: list[Key] = []
+    while key[0] == "path":
+        key = key[1]  # type: ignore[assignment]
+        found.append(key)
+    return found

@@ -40,6 +40,14 @@ NOT_RUN_BY_METHOD = Patterns(
 PARAMETERS = frozenset({"parameters", "named_parameters"})
 # Attributes of a module that are no modules.
 NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())
+# The same by habit: numbers and settings that one network takes over from another.
+NO_PART = Patterns(
+    "num_* n_* *_num *dim *dims dim_* *size *shape *features *channels *_ch *width *height *_scale *_mean *_std *_len "
+    "*_length *_id *_ids *_idx *_index *stride *strides *config *cfg *args *opts *_mode *_name *_names name names "
+    "training step steps *_step *_steps epoch *_epoch iter* max_* min_* *_rate lr device *_device *_dtype *vocab "
+    "classes labels class_* *classes temperature is_* use_* has_* with_*",
+    exact=True,
+)
 # Parameters of a function that hold the options of a run.
 OPTIONS = frozenset("params args opt opts options config configs cfg conf hparams hps flags FLAGS".split())
 # Calls that make numbers, strings and tensors; what they make is no module, whatever it may flow to.

@@ -193,13 +193,14 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         coverage = Coverage(ctx, planner)
         plan.hazards = hazards.find(ctx, unit, coverage, merged)
         widened = {one.node for one in plan.hazards.operands}
-        tell_policy(ctx, unit, coverage, widened | review_wide_products(ctx, unit, coverage))
+        written = widened | review_wide_products(ctx, unit, coverage)
+        tell_policy(ctx, unit, coverage, written)
         tell_taken(ctx, unit, coverage)
         review_stored(ctx, unit, coverage, widened)
         review_filled(ctx, unit, coverage)
         review_added(ctx, unit, coverage)
         review_own_input(ctx, unit)
-        review_shown_types(ctx, unit)
+        review_shown_types(ctx, unit, coverage, written)
     return plan
 
 

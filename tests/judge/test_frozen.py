@@ -120,3 +120,79 @@ def main(batches):
 @pytest.mark.parametrize(("whether", "grade"), [("True", "safe"), ("False", "manual"), ("x.any()", "manual")])
 def test_those_that_need_gradients_are_all_that_have_some_where_none_is_frozen(whether: str, grade: str) -> None:
     assert grades(SOME_CLEARED.replace("WHETHER", whether)) == [grade]
+
+
+TWO = """\
+import copy
+import torch
+from torch import nn
+from apex import amp
+
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.one(x)
+
+def freeze(net, on=False):
+    for p in net.parameters():
+        p.requires_grad = on
+
+def set_requires_grad(nets, on=False):
+    for net in nets:
+        for p in net.parameters():
+            p.requires_grad = on
+
+def main(batches):
+    G = nn.Linear(2, 2)
+    MADE
+    opt_g = torch.optim.SGD(G.parameters(), lr=0.1)
+    opt_1 = torch.optim.SGD(D1.parameters(), lr=0.1)
+    opt_2 = torch.optim.SGD(D2.parameters(), lr=0.1)
+    [G, D1, D2], [opt_g, opt_1, opt_2] = amp.initialize([G, D1, D2], [opt_g, opt_1, opt_2], opt_level="O1")
+    for z, x in batches:
+        opt_g.zero_grad()
+        FREEZE
+        loss_g = -(D1(G(z)) + D2(G(z))).mean()
+        with amp.scale_loss(loss_g, opt_g) as scaled:
+            scaled.backward()
+        opt_g.step()
+        D1.requires_grad_(True)
+        D2.requires_grad_(True)
+        fake = G(z).detach()
+        loss_1 = (D1(fake) - D1(x)).mean()
+        with amp.scale_loss(loss_1, opt_1) as scaled:
+            scaled.backward()
+        opt_1.step()
+        opt_1.zero_grad()
+        loss_2 = (D2(fake) - D2(x)).mean()
+        with amp.scale_loss(loss_2, opt_2) as scaled:
+            scaled.backward()
+        opt_2.step()
+        opt_2.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["D1, D2 = Critic(), Critic()", "D1 = Critic(); D2 = Critic().cuda()", "D1 = Critic(); D2 = copy.deepcopy(D1)"],
+)
+@pytest.mark.parametrize(
+    ("freeze", "grade"),
+    [
+        ("D1.requires_grad_(False); D2.requires_grad_(False)", "safe"),
+        ("freeze(D1); freeze(D2)", "safe"),
+        ("set_requires_grad([D1, D2])", "safe"),
+        ("nets = [D1, D2]; set_requires_grad(nets)", "safe"),
+        ("\n        for d in (D1, D2):\n            d.requires_grad_(False)", "safe"),
+        ("D1.requires_grad_(False)", "manual"),
+        ("D2.requires_grad_(False)", "manual"),
+        ("freeze(D1)", "manual"),
+        ("set_requires_grad([D2])", "manual"),
+        ("\n        for p in D1.parameters():\n            p.requires_grad = False", "manual"),
+    ],
+)
+def test_what_freezes_one_of_two_networks_leaves_the_other(made: str, freeze: str, grade: str) -> None:
+    assert grades(TWO.replace("MADE", made).replace("FREEZE", freeze)) == [grade]

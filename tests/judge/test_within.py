@@ -141,6 +141,49 @@ def test_a_part_that_is_frozen_is_not_reached(ahead: str, grade: str) -> None:
     assert _units(text) == {grade}
 
 
+LIBRARY = "model = vision.resnet18()"
+BY_NAME = [
+    (LIBRARY, ("model.g", "model.d")),
+    (LIBRARY + "; g, d = getattr(model, 'g'), getattr(model, 'd', None)", NAMES),
+    (LIBRARY, ("model.get_submodule('body.g')", "model.get_submodule('d')")),
+    (LIBRARY, ("model._modules['g']", "vars(model)['_modules']['d']")),
+    (LIBRARY + "; parts = dict(model.named_children())", ("parts['g']", "parts['d']")),
+    (LIBRARY + "; parts = dict(model.named_modules())", ("parts['body.g']", "parts['body.d']")),
+    (LIBRARY + "; parts = nn.ModuleDict(model.named_children())", ("parts['g']", "parts['d']")),
+    (WHOLE + "; parts = dict(model.named_children())", ("parts['g']", "parts['d']")),
+    (WHOLE + "; i = 1; g, d = getattr(model, f'g{i}'), model.d", NAMES),
+]
+ANY = [
+    (LIBRARY + "; name = text()", ("getattr(model, name)", "model.d")),
+    (LIBRARY + "; name = text(); parts = dict(model.named_children())", ("parts[name]", "parts['d']")),
+    (LIBRARY + "; name = text(); mods = model._modules", ("mods[name]", "model.d")),
+    (LIBRARY + "; g, d = (getattr(model, n) for n in names)", NAMES),
+    (LIBRARY + "; g, d = operator.attrgetter('g', 'd')(model)", NAMES),
+    (LIBRARY + "; parts = list(model.children())", ("parts[0]", "parts[-1]")),
+    (LIBRARY + "; parts = nn.ModuleList(model.children())", ("parts[0]", "parts[-1]")),
+    (WHOLE + "; name = text(); parts = dict(model.named_children())", ("parts[name]", "model.d")),
+    (WHOLE + "; name = text(); parts = {n: p for n, p in model.named_children()}", ("parts[name]", "model.d")),
+]
+
+
+@pytest.mark.parametrize(("made", "parts"), [*BY_NAME, *ANY])
+def test_a_part_by_a_name_is_reached(made: str, parts: tuple[str, str]) -> None:
+    assert _grade(made, parts, OWN, True) == "manual"
+
+
+@pytest.mark.parametrize(("made", "parts"), BY_NAME)
+def test_parts_by_names_that_are_written_are_told_apart(made: str, parts: tuple[str, str]) -> None:
+    assert _grade(made, parts, OWN, False) == "safe"
+
+
+def test_what_lies_in_a_part_is_reached() -> None:
+    """``model.blocks[0]`` is of the optimizer that has ``model.blocks``."""
+    text = _text(LIBRARY, ("model.g", "model.d"), "F.softplus(model.d(model.g[0].inner(z)CUT)).mean()", True, "pass")
+    assert _units(text) == {"manual"}
+    text = _text(LIBRARY, ("model.g", "model.d"), "F.softplus(model.d(model.g[0].inner(z)CUT)).mean()", False, "pass")
+    assert _units(text) == {"safe"}
+
+
 def _grade(made: str, parts: tuple[str, str], loss: str, reaches: bool, between: str = "pass") -> str:
     (grade,) = _units(_text(made, parts, loss, reaches, between))
     return grade
@@ -154,3 +197,37 @@ def _text(made: str, parts: tuple[str, str], loss: str, reaches: bool, between: 
 
 def _units(text: str) -> set[str]:
     return {unit.applicability.value for unit in engine.migrate_module(text, Settings()).units}
+
+
+@pytest.mark.parametrize("reaches", [True, False])
+@pytest.mark.parametrize(
+    ("made", "parts"),
+    [
+        ("self.a, self.b = Block(), Block()", ("model.a", "model.b")),
+        ("self.a = Block()\n        self.b = Block()", ("model.a", "model.b")),
+        ("self.a, self.b = nn.Sequential(Block()), nn.Sequential(Block())", ("model.a", "model.b")),
+        ("self.parts = nn.ModuleDict({'a': Block(), 'b': Block()})", ("model.parts['a']", "model.parts['b']")),
+        ("self.parts = nn.ModuleList([Block() for _ in range(2)])", ("model.parts[0]", "model.parts[1]")),
+    ],
+)
+def test_two_parts_of_one_class_are_two(made: str, parts: tuple[str, str], reaches: bool) -> None:
+    text = _text("model = Two()", parts, OWN, reaches, "pass")
+    two = f"class Two(nn.Module):\n    def __init__(self):\n        super().__init__()\n        {made}\n\n\n"
+    block = "class Block(Net):\n    pass\n\n\n"
+    assert _units(text.replace("def main", block + two + "def main")) == {"manual" if reaches else "safe"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "self.a = Block(); self.b = nn.Sequential(self.a, nn.ReLU())",
+        "self.a, self.b = Block(), Block(); self.b.head.weight = self.a.emb.weight",
+        "self.a, self.b = Block(), Block(); self.b.head = self.a.head",
+        "self.a, self.b = Block(), Block(); setattr(self.b, 'head', self.a.head)",
+    ],
+)
+def test_two_parts_that_share_are_not(made: str) -> None:
+    text = _text("model = Two()", ("model.a", "model.b"), OWN, False, "pass")
+    two = f"class Two(nn.Module):\n    def __init__(self):\n        super().__init__()\n        {made}\n\n\n"
+    block = "class Block(Net):\n    pass\n\n\n"
+    assert _units(text.replace("def main", block + two + "def main")) == {"manual"}

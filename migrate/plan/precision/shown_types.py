@@ -1,20 +1,127 @@
-"""A type that a function of another file prints, of what a network gave: O1 and autocast leave some results in another
-type (`y.softmax(-1)` was half under O1, and is float32 under autocast).
+"""A type that is printed, compared or kept, of what a network gave: O1 and autocast leave some results in another type
+(`y.softmax(-1)` was half under O1, and is float32 under autocast). In the file of the network it is named where such an
+operation made it; of what a function of another file shows, wherever a network did.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator
 
-from ...facts.names import called_name
+from ...facts.names import called_name, last_name
 from ...facts.networks import handed_elsewhere
-from ...nodes import walk
+from ...knowledge.operations import (
+    FLOAT_NOT_AS_GIVEN,
+    HALF_NOT_FLOAT,
+    INTEGER,
+    NATIVE_FLOAT,
+    NATIVE_HALF,
+    SPREADS,
+    WIDENS,
+)
+from ...nodes import children, walk
 from ...units.unit import Context, Unit
+from ..regions.coverage import Coverage
+
+_OTHERWISE = (FLOAT_NOT_AS_GIVEN | HALF_NOT_FLOAT | {"square"}) - SPREADS
+_OF_TENSORS = FLOAT_NOT_AS_GIVEN | {"square"}  # of torch, or methods; those of torch.nn.functional ran as they do now
+# What comes out of these has one type, whatever goes in.
+_CASTS = frozenset("half bfloat16 type to type_as long int".split())
+_OF_ONE_TYPE = (NATIVE_HALF | NATIVE_FLOAT | WIDENS | INTEGER | _CASTS) - _OTHERWISE
+_LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LayerNorm")
+# Who is handed a type to make something of it, which is no more than rounding.
+_FITS = frozenset("to type type_as astype finfo iinfo masked_fill".split())
+_FUNCTIONAL = ("F", "functional")
 
 
-def review_shown_types(ctx: Context, unit: Unit) -> None:
-    """Names the calls of such functions that are handed what a network of the unit gave."""
-    if not unit.by_functions or not (typing := ctx.facts.elsewhere.typing):
+def review_shown_types(ctx: Context, unit: Unit, coverage: Coverage, written: Collection[ast.AST]) -> None:
+    """Names what shows the type of what a network of the unit gave, but for operations that are ``written`` anew."""
+    if not unit.by_functions:
+        return
+    for asked, value in _asked(ctx):
+        made = next((o for o in _made_by(ctx, value) if o not in written and coverage.may_within(o)), None)
+        if made is not None:
+            unit.review(
+                asked,
+                "APX037",
+                f"the type of what `{called_name(made)}` (line {made.lineno}) gave is asked for: it may be another one "
+                "than under O1, as autocast runs that operation in another type than Apex's casts did",
+            )
+    _review_handed(ctx, unit)
+
+
+def _asked(ctx: Context) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What asks for the type of a value, and does more with it than to make something else fit."""
+    for node in ctx.m.attributes("dtype"):
+        if isinstance(node.ctx, ast.Load) and not _only_fits(ctx, node):
+            yield node, node.value
+    for call in ctx.m.calls("type"):
+        if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords and not _only_fits(ctx, call):
+            yield call, call.func.value
+
+
+def _only_fits(ctx: Context, asked: ast.expr) -> bool:
+    above = ctx.m.parent[asked]
+    match above:
+        case ast.keyword(arg="dtype"):
+            return True  # of what is made to hold such values
+        case ast.Call():
+            return called_name(above) in _FITS
+        case ast.Assign(targets=[ast.Name(id=name) as kept]):
+            uses = [n for n in ctx.m.own(ctx.m.function(kept), ast.Name) if n.id == name and n is not kept]
+            return all(isinstance(n.ctx, ast.Load) and _only_fits(ctx, n) for n in uses)
+        case _:
+            return False
+
+
+def _made_by(ctx: Context, value: ast.expr) -> Iterator[ast.Call]:
+    """The operations that may have given a value its type, and give another one than under O1."""
+    todo: list[ast.AST] = [value]
+    met = set[ast.AST]()
+    while todo:
+        node = todo.pop()
+        if node in met:
+            continue
+        met.add(node)
+        if isinstance(node, ast.Call):
+            name = called_name(node)
+            if _otherwise(node):
+                yield node
+                continue
+            if name in _OF_ONE_TYPE or any(o.label in _LAYERS for o in ctx.v.of(node.func)):
+                continue
+            for function in ctx.v.callees(node) + _forwards(ctx, node):
+                returns = ctx.m.own(ctx.m.scope_of[function], ast.Return) if function in ctx.m.scope_of else []
+                todo += [one.value for one in returns if one.value is not None]
+        elif isinstance(node, ast.Name):
+            todo += [v for target in ctx.m.stores(node.id, ctx.m.scope(node)) for v in _given(ctx, target)]
+        elif isinstance(node, (ast.Compare, ast.Lambda)) or _product(node):
+            continue
+        todo += children(node)
+
+
+def _product(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+
+
+def _otherwise(call: ast.Call) -> bool:
+    name = called_name(call)
+    if name not in _OTHERWISE or any(k.arg == "dtype" for k in call.keywords):
+        return False
+    functional = isinstance(call.func, ast.Attribute) and last_name(call.func.value) in _FUNCTIONAL
+    return not functional if name in _OF_TENSORS else True
+
+
+def _forwards(ctx: Context, call: ast.Call) -> list[ast.AST]:
+    """What a call of a network of the file runs."""
+    classes = [o.key for o in ctx.v.of(call.func) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+    found = (ctx.m.method(one, "forward") for cls in classes for one in ctx.v.order(cls))
+    return [one for one in found if one is not None]
+
+
+def _review_handed(ctx: Context, unit: Unit) -> None:
+    """Names the calls of functions of other files that show a type, and are handed what a network gave."""
+    if not (typing := ctx.facts.elsewhere.typing):
         return
     for call in ctx.m.all(ast.Call):
         handed = handed_elsewhere(ctx.v, call, typing)

@@ -78,3 +78,72 @@ def test_a_type_that_is_shown(line: str, use: str, said: bool) -> None:
 )
 def test_what_a_text_shows(body: str, names: set[str]) -> None:
     assert types_shown(body) == names
+
+
+OWN = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        h = self.fc(x)
+        return BACK
+
+    def probabilities(self, x):
+        return self.fc(x).softmax(-1)
+
+
+def main(batches, log):
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x in batches:
+        out = net(x)
+        p = out.softmax(-1)
+        loss = (p * out).sum()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+        USE
+"""
+
+
+@pytest.mark.parametrize(
+    ("back", "use", "said"),
+    [
+        ("h", "print(p.dtype)", True),
+        ("h", "assert p.dtype == torch.float16", True),
+        ("h", "log.write(f'{p.dtype}')", True),
+        ("h", "kind = p.detach().type()\n        print(kind)", True),
+        ("h", "log.kind = p.dtype", True),
+        ("h", "total = torch.zeros(4, dtype=p.dtype)\n        log.put(total)", False),
+        ("h", "if p.type() == 'torch.cuda.HalfTensor':\n            log.put(1)", True),
+        ("h", "q = 1 - p\n        print(q.dtype)", True),
+        ("h.softmax(-1)", "print(out.dtype)", True),
+        ("torch.log1p(h.abs())", "print(out.dtype)", True),
+        ("F.gelu(h)", "print(out.dtype)", True),
+        ("h", "print(out.dtype)", False),
+        ("h", "print(loss.dtype)", False),
+        ("h", "print(x.dtype)", False),
+        ("F.softmax(h, -1)", "print(out.dtype)", False),
+        ("h", "mask = x.to(p.dtype)\n        log.put(mask)", False),
+        ("h", "kind = p.dtype\n        log.put(x.to(dtype=kind))", False),
+        ("h", "print(p.float().dtype)", False),
+        ("h", "print(p.argmax(-1).dtype)", False),
+        ("self.fc(h.softmax(-1) @ x)", "print(out.dtype)", False),
+        ("self.fc(h.softmax(-1))", "print(out.dtype)", False),
+        ("h", "print(p.shape)", False),
+    ],
+)
+def test_a_type_that_is_asked_for_in_the_same_file(back: str, use: str, said: bool) -> None:
+    result = migrate_module(OWN.replace("BACK", back).replace("USE", use), Settings())
+    assert any("the type of what" in f.message for f in result.findings) is said
+    assert {unit.applicability.value for unit in result.units} == {"review" if said else "safe"}
