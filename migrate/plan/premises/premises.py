@@ -273,7 +273,7 @@ def _only_evaluates(ctx: Context, unit: Unit) -> bool:
 
 
 def _kept_elsewhere(ctx: Context, unit: Unit) -> bool:
-    """Whether an object keeps the optimizer whose methods do not all stand in the program: ``bot.optimizer = optimizer``."""
+    """Whether an object whose methods do not all stand in the program keeps the optimizer."""
     owners = [node.value for node in ctx.given(unit.optimizer_objects) if isinstance(node, ast.Attribute)]
     keys = [obj.key for owner in owners for obj in ctx.v.of(owner) if obj.kind in ("instance", "call")]
     classes = [key for key in keys if isinstance(key, ast.ClassDef)]
