@@ -600,7 +600,7 @@ print(test(model, held_out))
 
 def test_what_a_script_without_amp_evaluates_is_left_and_the_call_is_wrapped() -> None:
     """Else the other script, which trains natively or only tests, would evaluate in half from now on."""
-    plain = "import torch\nfrom evaluation import test\n\n# no apex here\nprint(test(torch.nn.Linear(4, 2), held_out))\n"
+    plain = "import torch\nfrom evaluation import test\n\n# no apex\nprint(test(torch.nn.Linear(4, 2), held_out))\n"
     for other, wrapped in [(plain, False), (plain.replace("test", "load"), True)]:
         files = [
             FileText(EVAL + "\n\ndef load(model, loader):\n    return model\n", name="evaluation.py"),
