@@ -16,6 +16,7 @@ from .begun_with import begins_nothing
 from .engine import migrate_program
 from .errors import Tangled
 from .facts.files import reached_from
+from .imports.taken import takings
 from .limits import begin_anew
 from .memory import give_back
 from .model import (
@@ -57,6 +58,7 @@ def migrate_linked(
     if not all(one.parsed for part in apart for one in part):
         return [ModuleResult(None, parsed=False) for _ in files]
     apart = _followed(files, programs, apart, settings, standing)
+    apart = _heard(files, programs, apart, settings, standing)
     joined = _in_one_process(files, programs, apart)
     found = None if joined else _agreed(files, programs, apart)
     if found is not None:
@@ -122,6 +124,48 @@ def _followed(
     migrated = replace(standing, leads=Leads.MIGRATED)
     pairs = zip(programs, apart, waiting, strict=True)
     return [_by_itself(_part(files, one), settings, migrated) if led else part for one, part, led in pairs]
+
+
+def _heard(
+    files: Sequence[FileText],
+    programs: Sequence[Numbers],
+    apart: list[list[ModuleResult]],
+    settings: Settings,
+    standing: Standing,
+) -> list[list[ModuleResult]]:
+    """What becomes of each program once it is told what scripts without a unit take of what it changes: they run that
+    without casts."""
+    idle = [one for one, part in zip(programs, apart, strict=True) if not (_has_units(part) or by_hand(part))]
+    found: list[list[ModuleResult]] = []
+    for numbers, part in zip(programs, apart, strict=True):
+        taken = _taken_of(files, numbers, part, idle) if _has_units(part) and not by_hand(part) else {}
+        told = [_told(file, taken.get(number)) for number, file in enumerate(files)] if taken else files
+        found.append(_by_itself(_part(told, numbers), settings, standing) if taken else part)
+    return found
+
+
+def _taken_of(
+    files: Sequence[FileText], numbers: Numbers, part: Sequence[ModuleResult], idle: Sequence[Numbers]
+) -> dict[int, frozenset[str]]:
+    """For each file that a program changes, what is taken from it by ``idle`` ones that would run something else."""
+    results = dict(zip(numbers, part, strict=True))
+    changed = {number for number, one in results.items() if one.new_text is not None}
+    found: dict[int, frozenset[str]] = {}
+    for other in idle:
+        if changed.isdisjoint(other) or runs_as_before(_part(files, other), _become(files, other, results)):
+            continue
+        for taker in (files[number] for number in other if number not in results):
+            meant = {dotted: to for dotted, to in taker.links.items() if to in changed}
+            taken = takings(taker.text.encode(), {dotted.rpartition(".")[2] for dotted in meant})
+            for dotted, to in meant.items():
+                found[to] = found.get(to, frozenset()) | taken.get(dotted, frozenset())
+    return {number: names for number, names in found.items() if names}
+
+
+def _told(file: FileText, taken: frozenset[str] | None) -> FileText:
+    if taken is None:
+        return file
+    return replace(file, outside=replace(file.outside, exported=file.outside.exported | taken))
 
 
 def _by_itself(files: Sequence[FileText], settings: Settings, standing: Standing) -> list[ModuleResult]:

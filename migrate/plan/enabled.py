@@ -12,6 +12,7 @@ from ..units.order import ON, Order
 from ..units.references import callers_known
 from ..units.unit import Context, Manual, Unit
 from .another_run import in_another_run
+from .arms import beyond_its_arms
 from .home.cases import either
 from .home.guards import around, guard_cases, guards, terms_there
 from .home.homes import Finder
@@ -35,6 +36,9 @@ def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
     _lift(ctx, unit, plan, finder)
     for region in list(plan.planner.regions):
         stmt = region.block.body[region.first]
+        if region.why == "evaluation" and _never(ctx, unit, stmt):
+            plan.planner.leave_out(region)
+            continue
         before = finder.snapshot()
         try:
             plan.enabled_at[region] = _enabled(ctx, unit, plan, finder, stmt, evaluates=region.why == "evaluation")
@@ -235,6 +239,12 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False) -> Te
     return next(iter(unsaid.values())) if unsaid else either(cases)
 
 
+def _never(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
+    """Whether the arms around a statement deny every way in which casts may be on there."""
+    awake = _awake(ctx, unit, ctx.m.function(stmt))
+    return bool(awake) and all(_cases_of(ctx, unit, init, stmt, ways=True) == [] for init in awake)
+
+
 def _cases(
     ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False
 ) -> tuple[list[list[Term]], dict[Initialize, str], list[Initialize]]:
@@ -278,7 +288,9 @@ def _cases_of(ctx: Context, unit: Unit, init: Initialize, stmt: ast.stmt, ways: 
         said = terms_there(ctx, sources, scope)
         if isinstance(said, str):
             return said
-        cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
+        left = beyond_its_arms(ctx, [term for term in said if not _moves_on(ctx, term, stmt)], stmt)
+        if left is not None:
+            cases.append(left)
     return cases
 
 

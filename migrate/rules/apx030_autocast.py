@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 
+from ..plan.regions.gradless import no_gradient
 from ..plan.regions.marks import Hoist, Region
 from .common import Plan, Stage, Work
 
@@ -94,7 +95,7 @@ def _joins(region: Region) -> ast.With | None:
 def _last_item(work: Work, with_: ast.With) -> ast.expr | None:
     """The last item of a ``with torch.no_grad():``: autocast joins it there."""
     items = [i.context_expr for i in with_.items]
-    plain = all(work.m.src(i).rstrip("()").split(".")[-1] in ("no_grad", "inference_mode") for i in items)
+    plain = all(map(no_gradient, items))
     return items[-1] if plain and with_.items[-1].optional_vars is None else None
 
 

@@ -208,6 +208,8 @@ class Compute:
             return False
         if name in MAPPING and call.args and last_name(getattr(func, "value", func)) in (*MAPPING, "itertools"):
             return self.is_model(v.of(call.args[0])) and not NOT_RUN_BY_METHOD.fit(last_name(call.args[0]))
+        if name in RUN_BY_FUNCTION and _hands_back(self.ctx.m, call):
+            return False  # `model = engine.data_parallel(model)`, which wraps it
         if name in RUN_BY_FUNCTION and any(self.is_model(opened(v, v.of(a))) for a in call.args):
             return True  # a part of it, too
         if name in RUN_BY_FUNCTION or evaluates(name):

@@ -571,3 +571,43 @@ def test_a_function_of_another_file_says_the_condition() -> None:
     twice = MIXED.replace("def initialize", "def is_half():\n    return True\n\n\ndef initialize")
     files[0] = FileText(twice, name="mixed.py")
     assert migrate_linked(files, Settings())[1].new_text is None
+
+
+EVAL = """\
+def test(model, loader):
+    total = 0
+    for x, y in loader:
+        total += (model(x).argmax(1) == y).sum().item()
+    return total
+"""
+APEX = """\
+import torch
+from apex import amp
+from evaluation import test
+
+model = torch.nn.Linear(4, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+print(test(model, held_out))
+"""
+
+
+def test_what_a_script_without_amp_evaluates_is_left_and_the_call_is_wrapped() -> None:
+    """Else the other script, which trains natively or only tests, would evaluate in half from now on."""
+    plain = "import torch\nfrom evaluation import test\n\n# no apex\nprint(test(torch.nn.Linear(4, 2), held_out))\n"
+    for other, wrapped in [(plain, False), (plain.replace("test", "load"), True)]:
+        files = [
+            FileText(EVAL + "\n\ndef load(model, loader):\n    return model\n", name="evaluation.py"),
+            FileText(APEX, name="main.py", links={"evaluation": 0}),
+            FileText(other, name="other.py", links={"evaluation": 0}),
+        ]
+        evaluation, main, left = migrate_linked(files, Settings())
+        assert left.new_text is None and main.new_text is not None
+        assert (evaluation.new_text is not None and "autocast" in evaluation.new_text) is wrapped
+        assert ("dtype=torch.float16):\n    print(test(" in main.new_text) is not wrapped

@@ -192,7 +192,9 @@ class Reading:
                     self.besides.add(field)
                 alone = isinstance(self.m.parent[node], ast.Expr) and self.mattering.marks.kind.get(node) is None
                 into = [func.value] if isinstance(func, ast.Attribute) else []
-                if not callees:
+                if _saves(func):
+                    into = [arg for arg in args[1:] if self._is_made(arg)]
+                elif not callees:
                     into += args
                 for one in into if alone and last_name(func) not in _ONLY_SHOW else ():
                     self._put(found, one, handed, self.besides)
@@ -203,6 +205,10 @@ class Reading:
         for name in set_by_name(node):
             found[name] |= chosen | read(node)
             self.besides.add(name)
+
+    def _is_made(self, target: ast.expr) -> bool:
+        """Whether somebody made what a state is saved to (a buffer, an open file): a path is nothing to put it into."""
+        return any(obj.kind == "call" for obj in self.v.of(target))
 
     def _put(self, found: Graph, into: ast.expr, names: set[str], noted: set[str]) -> None:
         """Something is put into what an expression stands for."""
@@ -256,6 +262,10 @@ class Reading:
             for part in parts:
                 found[part].add(name)
         return found
+
+
+def _saves(func: ast.expr) -> bool:
+    return ast.unparse(func) == "torch.save"
 
 
 def _spells(node: ast.AST) -> bool:

@@ -67,11 +67,16 @@ def _called_by_bases(ctx: Context) -> list[tuple[ast.stmt, str]]:
     return [
         (method, last_name(cls.bases[0]))
         for cls in ctx.m.all(ast.ClassDef)
-        if cls in made and any(_unknown(base) for one in ctx.v.order(cls) for base in _foreign(ctx, one))
+        if cls in made and derives_elsewhere(ctx, cls)
         for one in ctx.v.order(cls)
         for method in one.body
         if _left_to_others(ctx, method)
     ]
+
+
+def derives_elsewhere(ctx: Context, cls: ast.ClassDef) -> bool:
+    """Whether a class has a base that is not in the program, whose methods may be called or may call its own."""
+    return any(_unknown(base) for one in ctx.v.order(cls) for base in _foreign(ctx, one))
 
 
 def _foreign(ctx: Context, cls: ast.ClassDef) -> list[ast.expr]:

@@ -25,6 +25,7 @@ from ..gradients.inside import check_guard
 from ..gradients.reached import may_change
 from ..gradients.unscaling import stays_in_place
 from ..schedule import NO_CHECKS, Schedule
+from .called_elsewhere import derives_elsewhere
 from .stash import check_stash
 from .unbound import check_bound
 
@@ -257,7 +258,7 @@ def _trains_besides(ctx: Context) -> bool:
 def _only_evaluates(ctx: Context, unit: Unit) -> bool:
     """Whether nothing trains here: no backward but where another unit's loss is scaled, no step, and the optimizer goes
     to nobody but to be saved or loaded."""
-    if _trains_besides(ctx):
+    if _trains_besides(ctx) or _kept_elsewhere(ctx, unit):
         return False
     for node in ctx.touching(unit.optimizer_objects):
         name = called_name(node)
@@ -271,6 +272,15 @@ def _only_evaluates(ctx: Context, unit: Unit) -> bool:
     return True
 
 
+def _kept_elsewhere(ctx: Context, unit: Unit) -> bool:
+    """Whether an object whose methods do not all stand in the program keeps the optimizer."""
+    owners = [node.value for node in ctx.given(unit.optimizer_objects) if isinstance(node, ast.Attribute)]
+    keys = [obj.key for owner in owners for obj in ctx.v.of(owner) if obj.kind in ("instance", "call")]
+    classes = [key for key in keys if isinstance(key, ast.ClassDef)]
+    made = [called_name(key) for key in keys if isinstance(key, ast.Call)]
+    return any(derives_elsewhere(ctx, cls) for cls in classes) or any(name[:1].isupper() for name in made)
+
+
 def _stays_in_sight(ctx: Context, call: ast.Call) -> bool:
     """Whether all that a call does with an optimizer is told of its own calls: functions and classes of the program run
     there, or a schedule of its learning rate is made."""
@@ -280,6 +290,8 @@ def _stays_in_sight(ctx: Context, call: ast.Call) -> bool:
     if called_name(call) == "__init__":  # of a schedule that the program derives
         cls = m.class_of(m.function(call))
         return cls is not None and any(SCHEDULERS.fit(last_name(base)) for base in cls.bases)
+    if any(isinstance(obj.key, ast.ClassDef) and derives_elsewhere(ctx, obj.key) for obj in v.of(call.func)):
+        return False  # what its base does with it stands in no file of the program
     return bool(v.callees(call)) and all(v.callee(obj) in v.callees(call) for obj in v.of(call.func))
 
 

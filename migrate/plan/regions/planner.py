@@ -507,6 +507,8 @@ class Planner:
             return True
         if any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
             return False  # the statement of a caller trains, too: `out += [self.train(x), self.test(x)]`
+        if self._run_without(scope):
+            return True
         if any(self._within_region(self.ctx.m.function(c)) for c in calls):
             return True  # where training has its region, evaluation has its own, with the loss behind it
         if self.ctx.m.loops(call):
@@ -519,6 +521,19 @@ class Planner:
         own = isinstance(call.func, ast.Name) and call.func.id == self.ctx.m.self_name(scope)
         behind = [value for value in results if self.ctx.m.end(value) > self.ctx.m.start(call)]
         return own or not behind or not all(map(is_number, behind))  # a network's own method knows no scaler
+
+    def _run_without(self, scope: Scope) -> bool:
+        """Whether files outside of the program, which never initialize amp, run a function as well: without casts."""
+        trains = {self.ctx.m.function(site.call) for site in self.unit.sites}
+        found, todo = {scope}, [scope]
+        while todo:
+            node = todo.pop().node
+            if self.ctx.exported(node) & {getattr(node, "name", ""), "*"}:
+                return True
+            callers = {self.ctx.m.function(call) for call in self.ctx.v.calls[node]}
+            todo += [one for one in callers - found - trains if one.is_function]
+            found |= callers
+        return False
 
     def _within_region(self, scope: Scope) -> bool:
         """Whether a region holds a call of a function, or of one that calls it, and so on."""

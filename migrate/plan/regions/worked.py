@@ -56,8 +56,13 @@ class Worked:
         object for it that was handed some."""
         if self.model_alone:
             return False
-        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
+        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self._is_handed(n, tainted)]
         return any(widens_elsewhere(self.ctx.v, call, self.ctx.facts.elsewhere) for call in calls)
+
+    def _is_handed(self, call: ast.Call, tainted: set[str]) -> bool:
+        """Whether a call is handed results, or calls a method of theirs; numbers that were made of them are none."""
+        given = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
+        return any(self.slices.reads(one) & tainted and not is_number(one) for one in given)
 
     def float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
         """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,
@@ -67,7 +72,7 @@ class Worked:
         for node in walk_now(stmt):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 return True
-            if not isinstance(node, ast.Call) or not self.slices.reads(node) & tainted:
+            if not isinstance(node, ast.Call) or not self._is_handed(node, tainted):
                 continue
             func, name = node.func, called_name(node)
             if HOST_WORK.fit(name) or sober_elsewhere(self.ctx.v, node, self.ctx.facts.elsewhere):
@@ -104,9 +109,11 @@ def _averages(call: ast.Call) -> bool:
 
 
 def leaves_torch(stmt: ast.stmt) -> bool:
-    """Whether an assignment takes a result to numpy or to Python's own numbers and lists."""
+    """Whether an assignment takes a result to numpy or to Python's own numbers and lists, or to whole numbers."""
     if not isinstance(stmt, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or stmt.value is None:
         return False
+    if isinstance(stmt, ast.Assign) and is_number(stmt.value):
+        return True
     calls = [n for n in walk(stmt.value) if isinstance(n, ast.Call)]
     return any(isinstance(c.func, ast.Attribute) and c.func.attr in ("numpy", "tolist", "item") for c in calls)
 

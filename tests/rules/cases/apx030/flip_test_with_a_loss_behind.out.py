@@ -20,8 +20,8 @@ with torch.no_grad():
         if args.flip:
             with torch.autocast("cuda", dtype=torch.float16):
                 flipped = model(x.flip(3))
-                flipped = flipped[-1] if isinstance(flipped, list) else flipped
-                back = torch.from_numpy(flip_back(flipped.float().cpu().numpy()))
+            flipped = flipped[-1] if isinstance(flipped, list) else flipped
+            back = torch.from_numpy(flip_back(flipped.float().cpu().numpy()))
             output = (output + back) * 0.5
         with torch.autocast("cuda", dtype=torch.float16):
             loss = criterion(output, y)
