@@ -96,7 +96,16 @@ class Within:
     def given(self, expr: ast.AST) -> frozenset[Key]:
         """The networks of which an expression may be a part that they give: which of a sequence's children it is, where
         the text shows that, and whichever else."""
-        return self._child(expr) or self._by_its_name(expr)[0]
+        if child := self._child(expr):
+            return child
+        found: set[Key] = set()
+        for obj in opened(self.v, self.v.of(expr)):
+            while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
+                obj = obj.key[0]
+            match obj.key:
+                case ast.Call(func=ast.Attribute(value=whole, attr=attr)) if attr in _GIVES_PARTS:
+                    found |= self.naming.keys(whole) & self.networks
+        return frozenset(found)
 
     def _child(self, expr: ast.AST) -> frozenset[Key]:
         root = _root(expr)
