@@ -5,8 +5,9 @@ out goes on doing so where Apex's call, which it was an argument of, goes (``ver
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from ..facts.names import last_name
 from ..nodes import walk
@@ -14,6 +15,7 @@ from .compiles import parse
 from .problem import Problem
 
 CODE = "asked-again"
+_DEFINED, _CALLED = re.compile(r"\bdef[ \t]+(\w+)"), re.compile(r"\b(\w+)\s*\(")
 _Functions = Mapping[str, Sequence[ast.AST]]
 # Calls that answer otherwise, or do something, each time.
 _TAKES = frozenset("pop popleft popitem next get_nowait recv read readline readlines acquire append increment".split())
@@ -23,6 +25,7 @@ _DRAWS = frozenset(
     "normal bernoulli".split()
 )
 _EACH_TIME = _TAKES | _ASKS | _DRAWS
+_NAMES = _EACH_TIME | {"get"}
 _SHOWS = frozenset("print info warning warn debug error exception".split())
 
 
@@ -30,36 +33,58 @@ def asked_otherwise(old_texts: Sequence[str], new_texts: Sequence[str]) -> tuple
     """The first call that a new text has more often than the old one, and that need not answer the same each time, or
     that takes something out and is in none any more, with the number of its file. Functions are found by their names
     in all files."""
-    changed = [n for n, (old, new) in enumerate(zip(old_texts, new_texts, strict=True)) if old != new]
-    trees = [ast.parse(text) for text in old_texts] if changed else []
+    named = {name for text in old_texts for name in _DEFINED.findall(text)}
+    pairs = [*enumerate(zip(old_texts, new_texts, strict=True))]
+    changed = [number for number, (old, new) in pairs if old != new and _may_differ(old, new, named)]
+    trees = [ast.parse(text) for text in old_texts] if changed else []  # as they are written
     functions: dict[str, list[ast.AST]] = defaultdict(list)
     for tree in trees:
         for node in walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 functions[node.name].append(node)
     for number in changed:
-        new = parse(new_texts[number])
-        if new is None:
-            continue  # `compiles` says so
-        known = Counter(ast.unparse(call.func) for call in _calls(trees[number]))  # arguments may come or go
-        had = set(known)
-        for call in _calls(new):
-            func = ast.unparse(call.func)
-            known[func] -= 1
-            if func in had and known[func] < 0 and _differs(call, functions, frozenset()):
-                said = f"`{ast.unparse(call)}` would be asked once more, and may answer or do something else then"
-                return number, Problem(call.lineno, f"{said}: keep its answer under a name, and ask that", CODE)
-        kept = {ast.unparse(call.func) for call in _calls(new)}
-        for call in _calls(trees[number]):
-            takes = last_name(call.func) in _TAKES and last_name(call.func) not in functions
-            if takes and ast.unparse(call.func) not in kept:
-                said = f"`{ast.unparse(call)}` would not be called any more, and what it takes out stays"
-                return number, Problem(call.lineno, f"{said}: keep it under a name", CODE)
+        new_tree = parse(new_texts[number])
+        if new_tree is not None:  # else `compiles` says so
+            old, new = ([*_calls(tree, named)] for tree in (trees[number], new_tree))
+            if (problem := _asked_again(old, new, functions) or _taken_no_more(old, new, named)) is not None:
+                return number, problem
     return None
 
 
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
-    return (node for node in walk(tree) if isinstance(node, ast.Call))
+def _may_differ(old: str, new: str, named: Set[str]) -> bool:
+    """Whether such a call may have come or gone, by a look at the names ahead of parentheses."""
+    before, after = (Counter(name for name in _CALLED.findall(text)) for text in (old, new))
+    return any(after[name] > before[name] for name in (*_NAMES, *named)) or any(
+        before[name] and not after[name] for name in _TAKES
+    )
+
+
+def _asked_again(old: list[ast.Call], new: list[ast.Call], functions: _Functions) -> Problem | None:
+    known = Counter(ast.unparse(call.func) for call in old)  # arguments may come or go
+    had = set(known)
+    for call in new:
+        func = ast.unparse(call.func)
+        known[func] -= 1
+        if func in had and known[func] < 0 and _differs(call, functions, frozenset()):
+            said = f"`{ast.unparse(call)}` would be asked once more, and may answer or do something else then"
+            return Problem(call.lineno, f"{said}: keep its answer under a name, and ask that", CODE)
+    return None
+
+
+def _taken_no_more(old: list[ast.Call], new: list[ast.Call], named: Set[str]) -> Problem | None:
+    kept = {ast.unparse(call.func) for call in new}
+    for call in old:
+        takes = last_name(call.func) in _TAKES - named
+        if takes and ast.unparse(call.func) not in kept:
+            said = f"`{ast.unparse(call)}` would not be called any more, and what it takes out stays"
+            return Problem(call.lineno, f"{said}: keep it under a name", CODE)
+    return None
+
+
+def _calls(tree: ast.AST, named: Set[str]) -> Iterator[ast.Call]:
+    """The calls that may answer otherwise each time, by their names."""
+    calls = (node for node in walk(tree) if isinstance(node, ast.Call))
+    return (call for call in calls if last_name(call.func) in _NAMES or last_name(call.func) in named)
 
 
 def _differs(call: ast.Call, functions: _Functions, met: frozenset[ast.AST]) -> bool:

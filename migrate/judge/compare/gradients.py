@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from .. import machines
 from ..program.syntax import shows
@@ -98,13 +99,15 @@ class Gradients:
 
     def _compare_loss(self, old: Event, new: Event) -> None:
         """The loss is scaled while it is what it was as Apex scaled it."""
-        scaled = next((c for c in self.old.program.objects.scales if self._place(c) == old.about[1]), None)
+        scaled = self._scaled_at.get(old.about[1])
         changed = given_anew(self.old.m, scaled, old.node, new.node) if scaled is not None else None
         if changed is not None:
             raise Differs("loss-other", changed, "Apex had scaled the loss before it is given another value")
 
-    def _place(self, node: ast.AST) -> int:
-        return self.old.program.naming.place(node)
+    @cached_property
+    def _scaled_at(self) -> dict[int, ast.Call]:
+        """The calls of ``scale_loss`` by their places."""
+        return {self.old.program.naming.place(call): call for call in self.old.program.objects.scales}
 
     def _shown(self, backward: ast.AST) -> ast.AST | None:
         """Where the value of a loss that runs a backward is looked at, by its name."""
