@@ -1,0 +1,88 @@
+"""What is written of a flag: the constants that a loop goes over, and what an object is made with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ...flow.arguments import default_of
+from ...units.translate import passed
+from ...units.unit import Context
+
+
+def off_first(source: ast.expr, attr: str = "") -> bool:
+    """Whether a loop goes over constants, those that say no first: ``for fp16 in (False, True)``; or, where an
+    attribute is asked for, ``for argv in ([], ["--fp16"])``."""
+    items = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
+    said = [_says(item, attr) for item in items]
+    return bool(said) and None not in said and said == sorted(map(bool, said))
+
+
+def _says(item: ast.expr, attr: str) -> bool | None:
+    """Whether an item switches mixed precision on; None where that is not written."""
+    match item:
+        case ast.Constant(value=value) if value in (False, True):
+            return bool(value)
+        case ast.Constant(value="O0" | "O1" | "O2" | "O3" as level):
+            return level != "O0"
+        case ast.List(elts=words) | ast.Tuple(elts=words) if attr and all(isinstance(x, ast.Constant) for x in words):
+            return any(is_option(word, attr) for word in words)
+        case _:
+            return None
+
+
+def is_option(word: ast.expr, attr: str) -> bool:
+    return isinstance(word, ast.Constant) and str(word.value).lstrip("-").replace("-", "_") == attr
+
+
+def given_once(ctx: Context, value: ast.expr) -> ast.expr | None:
+    """What a name is given, where that is one thing; anything else itself."""
+    if not isinstance(value, ast.Name):
+        return value
+    home = ctx.m.binding_scope(value.id, ctx.m.scope(value))
+    above = [ctx.m.parent[n] for n in ctx.m.stores(value.id, home)] if home is not None else []
+    return above[0].value if len(above) == 1 and isinstance(above[0], ast.Assign) else None
+
+
+def off_before_on(said: Sequence[tuple[int, bool]]) -> bool:
+    """Whether nothing in a text says no below what says yes."""
+    flags = [on for _, on in sorted(said)]
+    return flags == sorted(flags)
+
+
+def made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
+    """What an attribute of an object is that is made with it: `Config(fp16=True)`, `parse(["--fp16"])`; None where that
+    is not written."""
+    value = given_once(ctx, value) or value
+    if isinstance(value, ast.Dict):
+        pairs = zip(value.keys, value.values, strict=True)
+        said = [one for key, one in pairs if isinstance(key, ast.Constant) and key.value == attr]
+        return bool(said[-1].value) if said and isinstance(said[-1], ast.Constant) else None
+    if not isinstance(value, ast.Call):
+        return None
+    for keyword in value.keywords:
+        if keyword.arg == attr:
+            return bool(keyword.value.value) if isinstance(keyword.value, ast.Constant) else None
+    if any(keyword.arg is None for keyword in value.keywords):
+        return None
+    for arg in value.args:
+        words = [e for e in arg.elts if isinstance(e, ast.Constant)] if isinstance(arg, ast.List) else None
+        if words is not None and all(isinstance(word.value, str) for word in words):
+            return any(is_option(word, attr) for word in words)
+    classes = [o.key for o in ctx.v.of(value.func) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
+    given = next((one for cls in classes if (one := _given_to(ctx, value, cls, attr)) is not None), None)
+    return bool(given.value) if isinstance(given, ast.Constant) else None
+
+
+def _given_to(ctx: Context, call: ast.Call, cls: ast.ClassDef, attr: str) -> ast.expr | None:
+    """What a call hands the constructor of a class by the name of an attribute, or a dataclass by the place of its
+    field; else what stands there as a default."""
+    made = ctx.m.method(cls, "__init__")
+    if made is not None:
+        scope = ctx.m.scope_of[made]
+        return (passed(ctx, call, scope, attr) or default_of(made, attr)) if attr in scope.params else None
+    fields = [(stmt.target, stmt.value) for stmt in cls.body if isinstance(stmt, ast.AnnAssign)]
+    for place, (target, default) in enumerate(fields):
+        if isinstance(target, ast.Name) and target.id == attr:
+            return call.args[place] if place < len(call.args) else default
+    return None
