@@ -59,13 +59,15 @@ _SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]{0,200}=[^=]))")
 # What no region may be around, or what runs later than it is called.
 _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
 _HALF, _METHODS = ("|".join(sorted(names)) for names in (operations.O1_HALF, operations.O1_HALF_METHODS))
+# A network that a function of torch's runs, which is handed it first.
+_RUN_BY = re.compile(r"(?<!\w)(?:functional_call|checkpoint_sequential)\([ \t]*((?:\w+\.)*\w+)[ \t]*,")
 _YIELD = re.compile(r"\byield\b")
 _RUN = re.compile(r"\A\w*(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\Z")
 _FILLS = "|".join(sorted(operations.FILLS))
 _FILLS_FAR = re.compile(rf"\.(?:{_FILLS})\([^\n]{{0,400}}-?\b(?:\d\.?\d*e(?:[5-9]|\d\d)|\d{{6,}})\b")
 _ADDS_PART = re.compile(r"^[ \t]+\w+[ \t]*\+=[ \t]*self\.[\w.]+(?:\[.*\])?[ \t\r]*$", re.M)
 _PRODUCT = re.compile(
-    rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?:{_METHODS})\("
+    rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?<!\blinalg\.)(?:{_METHODS})\("
     r"|\bself\.[\w.]+(?:\(\))?[ \t]*@[ \t]*self\."
 )
 _MATMUL = re.compile(r"[\w\])][ \t]*@[ \t]*[\w(]")  # numpy has the same sign
@@ -578,7 +580,8 @@ def _given_back(body: str, numpy: bool) -> Iterator[_Function]:
 
 
 def _said_of(body: str) -> Iterator[str]:
-    """What a function does beside calls."""
+    """What a function does beside calls, and what is called by a function of torch's."""
+    yield from _RUN_BY.findall(body)
     if _ADDS_PART.search(body):
         yield operations.IN_PLACE
     if _FILLS_FAR.search(body):

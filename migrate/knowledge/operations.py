@@ -87,6 +87,8 @@ HALF_NOT_FLOAT_LAYERS = {"GELU": "gelu"}
 # Of torch alone: other things are called so as well. All but `vecdot` take one tensor.
 MULTIPLY_WITHIN = frozenset("cov corrcoef matrix_power pinv vecdot".split())
 HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split()) | MULTIPLY_WITHIN
+# The product that O1 patched under another name alone: of torch.linalg.
+LINALG_PRODUCT = "matmul"
 # What comes out in float32 under autocast where O1 left the type as it was given; the first two as a tensor's methods
 # and of torch itself, not of torch.nn.functional.
 FLOAT_NOT_AS_GIVEN = frozenset("softmax log_softmax log1p logsumexp cdist pdist".split())

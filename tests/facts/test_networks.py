@@ -220,6 +220,15 @@ def test_what_other_files_make_of_networks() -> None:
     }
 
 
+def test_what_a_function_of_torchs_runs() -> None:
+    """`functional_call(net, weights, (x,))` calls the network, as `net(x)` does."""
+    mean = "class Mean:\n    def __init__(self, net): self.net = net\n"
+    of = "    def of(self, x):\n        return torch.func.functional_call(self.net, self.mean, (x,))\n"
+    keep = "    def keep(self, path): torch.save(self.net.state_dict(), path)\n"
+    found = elsewhere([outline(f"{mean}{of}{keep}def split(net, x): return checkpoint_sequential(net, 2, x)\n")])
+    assert found.running == {"Mean.of"} and found.applying == {"split": {(0, "net")}}
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "class", "def f(", "class A(\n" * 50, "def f(x:\n\tx(", "\0\ufffd", "class A:\n" + " def f(a): a(1)\n" * 500],
@@ -413,6 +422,11 @@ def test_networks_whose_result_is_no_tensor() -> None:
     layers = "def make(width):\n    return nn.Sequential(nn.Linear(5, width), nn.Linear(width, 3)).cuda()\n"
     known = elsewhere([outline(layers)])
     assert "make" in known.networks and not known.several
+
+
+def test_the_product_that_o1_left_alone_is_none_of_its() -> None:
+    text = "def gram(f):\n    return torch.linalg.matmul(f, f.mT)\ndef close(f):\n    return f.matmul(f.mT)\n"
+    assert elsewhere([outline(text)]).multiplying == {"close"}
 
 
 def test_what_asks_whether_it_has_a_tensor_may_be_handed_something_else() -> None:

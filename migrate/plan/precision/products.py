@@ -67,7 +67,7 @@ def _product(call: ast.Call) -> bool:
     owner = last_name(func.value)
     if home(func) in ("torch", "F", "functional"):
         return func.attr in O1_HALF
-    return func.attr in O1_HALF_METHODS and owner not in ("np", "numpy")
+    return func.attr in O1_HALF_METHODS and owner not in ("np", "numpy", "linalg")
 
 
 @once_each

@@ -6,9 +6,11 @@ from __future__ import annotations
 import ast
 
 from ...facts.once import once
+from ...facts.usual_names import home
 from ...knowledge.operations import (
     HALF_NOT_AS_GIVEN,
     KEEP,
+    LINALG_PRODUCT,
     MULTIPLY_WITHIN,
     O1_FLOAT,
     O1_FLOAT_FUNCTIONAL,
@@ -53,10 +55,12 @@ def review_wide_products(ctx: Context, unit: Unit, coverage: Coverage) -> set[as
 def _products(ctx: Context) -> list[tuple[ast.Call, str]]:
     """Such products in the program, and what they are called."""
     found = []
-    for name in sorted(HALF_NOT_AS_GIVEN - _BOUNDED):
+    for name in [*sorted(HALF_NOT_AS_GIVEN - _BOUNDED), LINALG_PRODUCT]:
         for call in ctx.m.calls(name):
             one_tensor = name in MULTIPLY_WITHIN and name != "vecdot"
             operands = [one for one in call.args[: 1 if one_tensor else None] if not isinstance(one, ast.Constant)]
+            if name == LINALG_PRODUCT and home(call.func) != "linalg":
+                continue
             stmt = ctx.m.statement(call)
             if not operands[0 if one_tensor else 1 :] or not of_torch(ctx.m, call.func):
                 continue

@@ -51,6 +51,9 @@ BODIES = {
     "sim = torch.linalg.matrix_power(self.w, 3) @ k": True,
     "edges = self.edges + self.edges.t()\nsim = torch.matrix_power(edges, hops) @ k": True,
     "sim = torch.linalg.pinv(self.edges) @ k": True,
+    "sim = torch.linalg.matmul(q.float(), k.float().transpose(1, 2))": True,
+    "sim = torch.matmul(q.float(), k.float().transpose(1, 2))": False,  # half under both
+    "sim = torch.linalg.matmul(q, k.transpose(1, 2))": False,
     "sim = np.cov(q.float().t())": False,
     "sim = torch.corrcoef(q.float())": False,
     SIM: False,  # half under both
