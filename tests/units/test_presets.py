@@ -34,8 +34,8 @@ TWO = 'PRESETS = {"full": dict(opt_level="O0"), "mixed": {"opt_level": "O1", "lo
     [
         (TWO, "**PRESETS[args.kind]", "safe", 'enabled=PRESETS[args.kind].get("opt_level", "O1") != "O0"'),
         (TWO, '**PRESETS["mixed"]', "safe", 'enabled=PRESETS["mixed"].get("opt_level", "O1") != "O0"'),
-        ('KIND = {"opt_level": "O1"}', "**KIND", "safe", 'enabled=KIND.get("opt_level", "O1") != "O0"'),
-        ('KIND = {"verbosity": 0, "num_losses": 1}', "**KIND", "safe", 'enabled=KIND.get("opt_level", "O1") != "O0"'),
+        ('KIND = {"opt_level": "O1"}', "**KIND", "safe", 'scaler = torch.amp.GradScaler("cuda")'),
+        ('KIND = {"verbosity": 0, "num_losses": 1}', "**KIND", "safe", 'scaler = torch.amp.GradScaler("cuda")'),
         # what matters, what is not known, and what may be another one by then
         ('PRESETS = {"a": dict(opt_level="O1"), "b": dict(opt_level="O2")}', "**PRESETS[args.kind]", "review", "get"),
         ('PRESETS = {"a": dict(opt_level="O1", loss_scale=128.0)}', "**PRESETS[args.kind]", "review", "get"),
