@@ -122,6 +122,9 @@ class Gradients:
         """A reader sees the same backwards, by the same factor."""
         for one in in_order(self.old.owners.read_by(old.node) or old.about):
             before, after = pair.old.seen(one), pair.new.seen(one)
+            if before and pair.old.stash.get(one) and _is_open(pair.old, one):  # by one place they look the same
+                message = "gradients are read inside the scale_loss block, where Apex had put earlier ones aside"
+                raise Differs("read-other", old.node, message)
             if before == after or before == _before_update(pair, after):
                 continue
             if any("S" in f for _, f in after):
@@ -250,6 +253,11 @@ def _block(before: State, place: int) -> ScaledBlock | None:
     """The block of Apex's in which the loss of a place is scaled, or another one that is open."""
     blocks = [c for c in reversed(before.contexts) if isinstance(c, ScaledBlock)]
     return next((c for c in blocks if c.place == place), blocks[0] if blocks else None)
+
+
+def _is_open(before: State, optimizer: Key) -> bool:
+    """Whether a block of Apex's is open in which a loss is scaled for an optimizer."""
+    return any(isinstance(c, ScaledBlock) and optimizer in c.optimizers for c in before.contexts)
 
 
 def _beside(optimizer: Key) -> Key:

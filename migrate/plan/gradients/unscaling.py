@@ -173,7 +173,7 @@ def _function(
                 together = any(k.arg == "delay_unscale" for k in site.call.keywords)  # then nothing is put aside
                 adds_up = len(sites) > 1 or any(s.within or outside(ctx, unit, reader, s) for s in steps)
                 adds_up = adds_up and not together
-                if adds_up and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(reader)):
+                if adds_up:
                     raise Manual(
                         reader,
                         "gradients are read or changed inside the scale_loss block, where Apex had put earlier ones "
