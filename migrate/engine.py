@@ -115,10 +115,10 @@ def migrate_program(
     unled = standing.leads is Leads.NOBODY
     switched = frozenset().union(*(file.outside.switched for file in files))
     public = tuple(file.outside.importable for file in files)
-    answered = standing.answered
     ctx = Context(
-        m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered, importable=public
-    )
+        m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, standing.answered,
+        importable=public, uncast=m.handed_on([file.outside.uncast for file in files]),
+    )  # fmt: skip
     fill(ctx)
     later = next((file.outside.later for file in files if file.outside.later is not None), None)
     if standing.stays is None and later is not None:

@@ -165,7 +165,7 @@ def _taken_of(
 def _told(file: FileText, taken: frozenset[str] | None) -> FileText:
     if taken is None:
         return file
-    return replace(file, outside=replace(file.outside, exported=file.outside.exported | taken))
+    return replace(file, outside=replace(file.outside, uncast=taken))
 
 
 def _by_itself(files: Sequence[FileText], settings: Settings, standing: Standing) -> list[ModuleResult]:

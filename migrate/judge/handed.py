@@ -24,7 +24,8 @@ def not_handed(after: Program) -> Iterator[Difference]:
         held = v.of(call.func)
         meant = {one for obj in held for one in v.functions(obj)}
         if len(held) == len(meant) == 1 and (function := meant.pop()) in grown:
-            if (name := _left_out(after, call, function)) is not None:
+            name = _left_out(after, call, function)
+            if name is not None and name not in _old_names(after, function):  # else it raised before, too
                 message = f"`{m.src(call.func)}` would be called without its `{name}`"
                 yield Difference("crash", after.naming.line(call), message)
 
@@ -32,6 +33,11 @@ def not_handed(after: Program) -> Iterator[Difference]:
 def _has_grown(after: Program, function: _Function) -> bool:
     old = after.naming.twin(function)
     return isinstance(old, _Function) and not set(_required(function.args)) <= _names(old.args)
+
+
+def _old_names(after: Program, function: _Function) -> set[str]:
+    old = after.naming.twin(function)
+    return _names(old.args) if isinstance(old, _Function) else set()
 
 
 def _left_out(after: Program, call: ast.Call, function: _Function) -> str | None:

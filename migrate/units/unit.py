@@ -60,6 +60,7 @@ class Context:
     spoken: frozenset[str] = frozenset()  # what other files ask objects, and groups of parameters, of what Apex's had
     leading: frozenset[str] = frozenset()  # the imports of a file that lead to others of the tree, once amp is settled
     importable: tuple[Importable, ...] = ()  # for each file, who imports from it beside the tree
+    uncast: tuple[frozenset[str], ...] = ()  # for each file, the names that programs without amp run as well
     kept: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` has found
 
     def exported(self, node: ast.AST) -> frozenset[str]:
@@ -69,6 +70,11 @@ class Context:
     def exported_by(self, file: File) -> frozenset[str]:
         """The names that other files import from one of the program's."""
         return self.taken[file.number] if self.taken else frozenset()
+
+    def run_without(self, node: ast.AST) -> frozenset[str]:
+        """The names that files without amp take from the one that ``node`` stands in."""
+        number = self.m.file(node).number
+        return self.exported(node) | (self.uncast[number] if self.uncast else frozenset())
 
     @cached_property
     def calls_with(self) -> dict[Obj, list[ast.Call]]:

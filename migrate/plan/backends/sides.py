@@ -18,6 +18,7 @@ from ...facts.names import called_name, last_name
 from ...facts.once import once, once_each
 from ...facts.scaler_names import scaler_classes
 from ...facts.sites import Scale
+from ...model import Importable
 from ...nodes import walk
 from ...units.translate import paired
 from ...units.unit import Context, Manual, Unit, sites_of
@@ -392,6 +393,12 @@ _Turned = tuple[
 ]
 
 
+def _is_public(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether code that is not in the tree may have what a file defines, and ask its objects for a flag: it finds the
+    one that says no."""
+    return bool(ctx.importable) and ctx.importable[ctx.m.file(stmt).number] is not Importable.NOWHERE
+
+
 def _turned(ctx: Context, switch: Switch) -> _Turned | None:
     """How the switch chooses the native side where it chose Apex's; None where that is not known."""
     blocks: list[tuple[Sequence[ast.stmt], tuple[str, ...]]] = []
@@ -417,7 +424,7 @@ def _turned(ctx: Context, switch: Switch) -> _Turned | None:
             else:
                 return None
         elif isinstance(value, ast.Constant) or (switch.apex and ctx.m.src(value) == switch.native):
-            if not switch.apex and _sets_one(stmt) and not _is_handed_up(ctx, stmt):
+            if not switch.apex and _sets_one(stmt) and not _is_handed_up(ctx, stmt) and not _is_public(ctx, stmt):
                 unread.append(stmt)
         elif switch.apex:
             if not isinstance(stmt, ast.Assign) or not _made_below(ctx, switch, stmt):

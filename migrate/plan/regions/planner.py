@@ -528,7 +528,7 @@ class Planner:
         found, todo = {scope}, [scope]
         while todo:
             node = todo.pop().node
-            if self.ctx.exported(node) & {getattr(node, "name", ""), "*"}:
+            if self.ctx.run_without(node) & {getattr(node, "name", ""), "*"}:
                 return True
             callers = {self.ctx.m.function(call) for call in self.ctx.v.calls[node]}
             todo += [one for one in callers - found - trains if one.is_function]

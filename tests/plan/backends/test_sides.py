@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
+from migrate.engine import migrate_module
+from migrate.model import Importable, Outside, Settings
 from migrate.plan.backends.sides import Answer, is_dead, sides
 from tests.asking import context
+
+RULES = Path(__file__).parents[2] / "rules" / "cases"
 
 TASK = """
 import torch
@@ -122,3 +127,12 @@ def test_the_arm_that_is_never_taken(text: str, answer: Answer, dead: list[str])
     asks: list[ast.If | ast.IfExp] = [*ctx.m.all(ast.If), *ctx.m.all(ast.IfExp)]
     known = dict.fromkeys(asks, answer)
     assert [ctx.m.src(call) for call in ctx.m.all(ast.Call) if is_dead(ctx, known, call)] == dead
+
+
+def test_who_imports_a_package_finds_the_flag_that_says_no() -> None:
+    """A class that is derived elsewhere asks ``self.use_apex``."""
+    text = (RULES / "apx048" / "flags_of_a_trainer.in.py").read_text(encoding="utf-8")
+    alone = migrate_module(text, Settings()).new_text
+    imported = migrate_module(text, Settings(), Outside(importable=Importable.ALL)).new_text
+    assert alone is not None and "use_apex" not in alone
+    assert imported is not None and imported.count("self.use_apex") == imported.count("self.use_apex = False") == 1
