@@ -18,13 +18,14 @@ CODE = "asked-again"
 _DEFINED, _CALLED = re.compile(r"\bdef[ \t]+(\w+)"), re.compile(r"\b(\w+)\s*\(")
 _Functions = Mapping[str, Sequence[ast.AST]]
 # Calls that answer otherwise, or do something, each time.
-_TAKES = frozenset("pop popleft popitem next get_nowait recv read readline readlines acquire append increment".split())
+_TAKES = frozenset("pop popleft popitem next get_nowait recv".split())
+_DOES = frozenset("read readline readlines acquire append increment".split())
 _ASKS = frozenset("input time time_ns perf_counter monotonic now today utcnow uuid4 token_hex urandom".split())
 _DRAWS = frozenset(
     "rand randn randint randrange random uniform choice choices sample shuffle permutation integers getrandbits gauss "
     "normal bernoulli".split()
 )
-_EACH_TIME = _TAKES | _ASKS | _DRAWS
+_EACH_TIME = _TAKES | _DOES | _ASKS | _DRAWS
 _NAMES = _EACH_TIME | {"get"}
 _SHOWS = frozenset("print info warning warn debug error exception".split())
 

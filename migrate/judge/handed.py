@@ -24,9 +24,9 @@ def not_handed(after: Program) -> Iterator[Difference]:
         held = v.of(call.func)
         meant = {one for obj in held for one in v.functions(obj)}
         if len(held) == len(meant) == 1 and (function := meant.pop()) in grown:
-            name = _left_out(after, call, function)
-            if name is not None and name not in _old_names(after, function):  # else it raised before, too
-                message = f"`{m.src(call.func)}` would be called without its `{name}`"
+            left = _left_out(after, call, function)
+            if left and _old_names(after, function).isdisjoint(left):  # else it raised before, too
+                message = f"`{m.src(call.func)}` would be called without its `{left[0]}`"
                 yield Difference("crash", after.naming.line(call), message)
 
 
@@ -40,9 +40,9 @@ def _old_names(after: Program, function: _Function) -> set[str]:
     return _names(old.args) if isinstance(old, _Function) else set()
 
 
-def _left_out(after: Program, call: ast.Call, function: _Function) -> str | None:
-    """A parameter without a default that is handed over neither by its place nor by its name. One that a row, a
-    dictionary or a decorator of the program's may bring is not looked for."""
+def _left_out(after: Program, call: ast.Call, function: _Function) -> list[str]:
+    """The parameters without a default that are handed over neither by their place nor by their name. Those that a row,
+    a dictionary or a decorator of the program's may bring are not looked for."""
     m, v = after.m, after.v
     held = v.of(call.func)
     parts = [o.key for o in held if o.kind == "partial" and isinstance(o.key, ast.Call)]
@@ -50,13 +50,13 @@ def _left_out(after: Program, call: ast.Call, function: _Function) -> str | None
     named = {keyword.arg for one in (call, *parts) for keyword in one.keywords}
     decorators = {o.kind for one in function.decorator_list for o in v.of(one)}
     if any(isinstance(arg, ast.Starred) for arg in given) or None in named or decorators & _MAY_HAND_ON:
-        return None
+        return []
     if any(map(unbound, held)):
-        return None
+        return []
     scope = m.scope_of[function]
     bound = m.self_name(scope) is not None or m.class_name(scope) is not None
     left = positional_parameters(function)[bound + len(given) :] + [one.arg for one in function.args.kwonlyargs]
-    return next((name for name in left if name not in named and name in _required(function.args)), None)
+    return [name for name in left if name not in named and name in _required(function.args)]
 
 
 def _names(args: ast.arguments) -> set[str]:
