@@ -115,9 +115,22 @@ def required(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> l
     return positional[: len(positional) - len(function.args.defaults)]
 
 
+def needed(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """All that have none: those as well that are handed by their names alone."""
+    args = function.args
+    by_name = [one.arg for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is None]
+    return [*required(function), *by_name]
+
+
 def named_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
     """The parameters of a function, but for ``*args`` and ``**kwargs``."""
     return [*positional_parameters(function), *(one.arg for one in function.args.kwonlyargs)]
+
+
+def item_of(table: ast.Dict, key: str) -> ast.expr | None:
+    """What a dictionary that is written out has under a key."""
+    pairs = zip(table.keys, table.values, strict=True)
+    return next((value for one, value in pairs if isinstance(one, ast.Constant) and one.value == key), None)
 
 
 def arms(node: ast.If) -> Iterator[Arm]:

@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Collection, Mapping
 
-from ..flow.objects import Obj
+from ..flow.objects import Obj, whole_of
 from ..flow.values import Values
 from ..knowledge.host import GIVES_VALUES, HOST_MODULES, NO_NETWORK_LIBRARIES
 from ..knowledge.models import (
@@ -250,8 +250,7 @@ def name_elsewhere(v: Values, func: ast.expr) -> str:
 
 def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     """Whether code of another file, of which nothing better is known, made an object, or what it is a part of."""
-    while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
-        obj = obj.key[0]
+    obj = whole_of(obj)
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not comes_from_elsewhere(v, obj.key.func):
         return False
     func = obj.key.func

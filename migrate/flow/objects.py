@@ -92,6 +92,13 @@ def part(whole: Obj, part: str) -> Obj:
     return whole if deep else apex(whole.label + part)
 
 
+def whole_of(obj: Obj) -> Obj:
+    """What an object is a part or an item of, however deep: ``net`` of ``net.encoder.layers``."""
+    while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
+        obj = obj.key[0]
+    return obj
+
+
 def referred(obj: Obj) -> ast.expr | None:
     """What a weak reference is one to, and gives back when it is called."""
     if obj.label != "ref" or not isinstance(obj.key, ast.Call):

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from ..flow.objects import unbound
-from ..nodes import positional_parameters
+from ..nodes import named_parameters, needed, positional_parameters
 from .program.program import Program
 from .verdict import Difference
 
@@ -19,25 +19,17 @@ def not_handed(after: Program) -> Iterator[Difference]:
     """The calls of the new program that leave out a parameter, where their function was given one."""
     m, v = after.m, after.v
     functions: list[_Function] = [*m.all(ast.FunctionDef), *m.all(ast.AsyncFunctionDef)]
-    grown = {one for one in functions if _has_grown(after, one)}
+    before = ((one, after.naming.twin(one)) for one in functions)
+    had = {one: {*named_parameters(old)} for one, old in before if isinstance(old, _Function)}
+    grown = {one: names for one, names in had.items() if not names.issuperset(needed(one))}
     for call in m.all(ast.Call) if grown else ():
         held = v.of(call.func)
         meant = {one for obj in held for one in v.functions(obj)}
         if len(held) == len(meant) == 1 and (function := meant.pop()) in grown:
             left = _left_out(after, call, function)
-            if left and _old_names(after, function).isdisjoint(left):  # else it raised before, too
+            if left and grown[function].isdisjoint(left):  # else it raised before, too
                 message = f"`{m.src(call.func)}` would be called without its `{left[0]}`"
                 yield Difference("crash", after.naming.line(call), message)
-
-
-def _has_grown(after: Program, function: _Function) -> bool:
-    old = after.naming.twin(function)
-    return isinstance(old, _Function) and not set(_required(function.args)) <= _names(old.args)
-
-
-def _old_names(after: Program, function: _Function) -> set[str]:
-    old = after.naming.twin(function)
-    return _names(old.args) if isinstance(old, _Function) else set()
 
 
 def _left_out(after: Program, call: ast.Call, function: _Function) -> list[str]:
@@ -56,15 +48,4 @@ def _left_out(after: Program, call: ast.Call, function: _Function) -> list[str]:
     scope = m.scope_of[function]
     bound = m.self_name(scope) is not None or m.class_name(scope) is not None
     left = positional_parameters(function)[bound + len(given) :] + [one.arg for one in function.args.kwonlyargs]
-    return [name for name in left if name not in named and name in _required(function.args)]
-
-
-def _names(args: ast.arguments) -> set[str]:
-    return {one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-
-
-def _required(args: ast.arguments) -> list[str]:
-    """The parameters that have no default."""
-    positional = [one.arg for one in (*args.posonlyargs, *args.args)]
-    by_name = [one.arg for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is None]
-    return [*positional[: len(positional) - len(args.defaults)], *by_name]
+    return [name for name in left if name not in named and name in needed(function)]

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 
-from ..facts.names import called_name
+from ..facts.names import called_name, last_name
 from ..facts.sites import opened
 from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.spelled import attribute_name, meet
@@ -90,9 +90,9 @@ class NamedParts:
                 yield from self._of(whole, (*attribute_name(name).split("."), *names), depth)
             case ast.Call(func=ast.Attribute(value=whole, attr=attr)) if attr in _LISTS:
                 yield from self._of(whole, _ANY, depth)
-            case ast.Call(func=ast.Call(func=getter, args=[name]), args=[whole]) if _called(getter) == "attrgetter":
+            case ast.Call(func=ast.Call(func=getter, args=[name]), args=[whole]) if last_name(getter) == "attrgetter":
                 yield from self._of(whole, (*attribute_name(name).split("."), *names), depth)
-            case ast.Call(func=ast.Call(func=getter), args=[whole]) if _called(getter) == "attrgetter":
+            case ast.Call(func=ast.Call(func=getter), args=[whole]) if last_name(getter) == "attrgetter":
                 yield from self._of(whole, _ANY, depth)
             case ast.Call(args=args) if called_name(call) in _TABLES:
                 for source in args:
@@ -118,10 +118,6 @@ class NamedParts:
 def _plain(call: ast.Call) -> bool:
     """Whether what makes a table or a row is Python's, and no container of torch's."""
     return not called_name(call)[:1].isupper() or called_name(call) == "OrderedDict"
-
-
-def _called(func: ast.expr) -> str:
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def _names_parts(source: ast.expr) -> ast.expr | None:

@@ -8,9 +8,10 @@ import ast
 from collections.abc import Iterable
 
 from ..facts.names import called_name, last_name
+from ..flow.arguments import argument
 from ..flow.objects import WRAPPERS, Obj
 from ..knowledge.models import NO_PARAMETERS
-from ..nodes import walk
+from ..nodes import item_of, walk
 from .assigned import Assigned
 from .program.program import Program
 from .state import Key
@@ -38,7 +39,7 @@ class PickedByName:
     def owned(self, call: ast.Call) -> frozenset[Key] | None:
         """The networks of which a call makes an optimizer, where it is handed parameters that are picked by name; None
         where nothing is picked, or the text does not say what."""
-        given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "params"), None)
+        given = argument(call, 0, "params")
         if given is None or isinstance(given, ast.Starred) or not self._named_somewhere:
             return None
         return self._of(given, call)
@@ -218,7 +219,4 @@ def _texts(expr: ast.expr) -> list[str] | None:
 
 def _of_group(group: ast.expr) -> ast.expr | None:
     """The parameters of a group of an optimizer."""
-    if not isinstance(group, ast.Dict):
-        return None
-    pairs = zip(group.keys, group.values, strict=True)
-    return next((v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "params"), None)
+    return item_of(group, "params") if isinstance(group, ast.Dict) else None

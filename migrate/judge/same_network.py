@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.module import Module
+from ..nodes import chain
 from .program.program import Program
 from .state import Key
 from .twins import Twins
@@ -58,12 +59,3 @@ def _again(m: Module, calls: dict[ast.AST, list[ast.Call]], call: ast.Call, dept
         return True
     above = calls.get(m.function(call).node, []) if m.function(call).is_function else []
     return len(above) > 1 or any(depth > MAX_CALLS or _again(m, calls, one, depth + 1) for one in above)
-
-
-def chain(expr: ast.expr) -> list[ast.expr]:
-    """An expression, and what it is an attribute or item of, up to a name."""
-    found = [expr]
-    while isinstance(expr, (ast.Attribute, ast.Subscript)):
-        expr = expr.value
-        found.append(expr)
-    return found

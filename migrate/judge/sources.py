@@ -15,7 +15,7 @@ from ..facts.names import last_name
 from ..facts.usual_names import dotted
 from ..flow.objects import SELF_METHODS, Obj
 from ..knowledge.models import NO_PARAMETERS, PARAMETERS
-from ..nodes import walk
+from ..nodes import item_of, walk
 from .owners import Owners
 from .program.program import Program
 from .state import Key
@@ -55,7 +55,7 @@ class Sources:
         """How many groups of parameters an optimizer has, as far as its text lists them."""
         calls = [c for c in self.m.all(ast.Call) if ("call", self.naming.place(c)) == optimizer]
         behind = [node for call in calls for node in self.owners.behind(call)]
-        named = [n for n in behind if isinstance(n, ast.Dict) and any(_is_params(k) for k in n.keys)]
+        named = [n for n in behind if isinstance(n, ast.Dict) and item_of(n, "params") is not None]
         return max(len(named), 1) + len(self._added(optimizer))
 
     def _added(self, optimizer: Key) -> list[ast.Call]:
@@ -310,7 +310,3 @@ def _chain(parent: dict[ast.AST, ast.AST], call: ast.Call) -> ast.AST:
     while isinstance(parent[at], ast.Attribute) and isinstance(parent[parent[at]], ast.Call):
         at = parent[parent[at]]
     return at
-
-
-def _is_params(key: ast.expr | None) -> bool:
-    return isinstance(key, ast.Constant) and key.value == "params"

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ..facts.names import called_name
+from ..flow.objects import whole_of
 from ..knowledge.models import COPIES, NO_MODULE, NO_PART, PARAMETERS
-from ..nodes import children
+from ..nodes import chain, children
 from .assigned import Assigned
 from .computed import Run
 from .program.program import Program
-from .same_network import chain
 from .state import Key
 from .twins import Twins
 from .within import Within, around
@@ -83,7 +83,7 @@ class Tied:
         for base, value in self._stored():
             holders = [one for one in chain(base) if self._networks(one)]
             for source in self._sources(value) if holders else ():
-                same = ast.unparse(chain(base)[-1]) == ast.unparse(chain(source)[-1])
+                same = ast.unparse(_root(base)) == ast.unparse(_root(source))
                 for holder in holders[:1] if same else holders:
                     for key in self._networks(holder):
                         (inner if same else across)[key] |= self._source(source)
@@ -142,9 +142,7 @@ class Tied:
         """The networks that list an expression among their parameters: ``for name, p in net.named_parameters()``."""
         found: set[Key] = set()
         for obj in self.v.of(expr):
-            while obj.kind == "path" and isinstance(obj.key, tuple):
-                obj = obj.key[0]
-            match obj.key:
+            match whole_of(obj).key:
                 case ast.Call(func=ast.Attribute(value=network, attr=attr)) if attr in PARAMETERS:
                     found |= self._networks(network)
         return frozenset(found)
@@ -182,6 +180,12 @@ def _with_wholes(keys: frozenset[Key]) -> frozenset[Key]:
 
 def _is_constructor(function: ast.AST) -> bool:
     return isinstance(function, ast.FunctionDef) and function.name == "__init__"
+
+
+def _root(expr: ast.expr) -> ast.expr:
+    """``net`` of ``net.layers[0]``."""
+    *_, root = chain(expr)
+    return root
 
 
 def _attributes(expr: ast.expr) -> set[str]:

@@ -9,8 +9,8 @@ from functools import cached_property
 from ..facts.names import last_name
 from ..facts.sites import opened
 from ..flow.arguments import argument
-from ..flow.objects import Obj
-from ..knowledge.models import COPIES, NO_PART, NOT_RUN_BY_METHOD, PARAMETERS
+from ..flow.objects import Obj, whole_of
+from ..knowledge.models import COPIES, LISTS_PARTS, NO_PART, NOT_RUN_BY_METHOD, PARAMETERS
 from ..nodes import children
 from .assigned import Assigned
 from .named_parts import NamedParts
@@ -18,7 +18,7 @@ from .program.objects import is_cast_network
 from .program.program import Program
 from .state import Key
 
-_GIVES_PARTS = ("children", "named_children", "modules", "named_modules", "get_submodule")
+_GIVES_PARTS = (*LISTS_PARTS, "get_submodule")
 _ALTERS = ("append", "extend", "insert", "pop", "add_module", "register_module", "__setitem__", "__delitem__")
 _NONE_MADE = frozenset({"apex", "function", "method", "class", "module", "param"})  # kinds of objects
 
@@ -100,9 +100,7 @@ class Within:
             return child
         found: set[Key] = set()
         for obj in opened(self.v, self.v.of(expr)):
-            while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
-                obj = obj.key[0]
-            match obj.key:
+            match whole_of(obj).key:
                 case ast.Call(func=ast.Attribute(value=whole, attr=attr)) if attr in _GIVES_PARTS:
                     found |= self.naming.keys(whole) & self.networks
         return frozenset(found)

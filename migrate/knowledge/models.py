@@ -45,7 +45,7 @@ NO_PART = Patterns(
     "num_* n_* *_num *dim *dims dim_* *size *shape *features *channels *_ch *width *height *_scale *_mean *_std *_len "
     "*_length *_id *_ids *_idx *_index *stride *strides *config *cfg *args *opts *_mode *_name *_names name names "
     "training step steps *_step *_steps epoch *_epoch iter* max_* min_* *_rate lr device *_device *_dtype *vocab "
-    "classes labels class_* *classes temperature is_* use_* has_* with_*",
+    "*classes labels class_* temperature is_* use_* has_* with_*",
     exact=True,
 )
 # Parameters of a function that hold the options of a run.

@@ -10,6 +10,7 @@ from contextlib import suppress
 from ..imports.spelled import module_name
 from ..imports.tree import Imports
 from ..model import Finding, Severity
+from ..nodes import needed
 from ..reading import imports_of, read
 
 RULE = "APX022"
@@ -57,14 +58,8 @@ def _asked(data: bytes) -> dict[str, set[str]]:
     """The parameters without a default of each function of a file's own level."""
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         functions = [n for n in ast.parse(data).body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-        return {one.name: _required(one.args) for one in functions}
+        return {one.name: set(needed(one)) for one in functions}
     return {}
-
-
-def _required(args: ast.arguments) -> set[str]:
-    positional = [*args.posonlyargs, *args.args]
-    named = [one.arg for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is None]
-    return {one.arg for one in positional[: len(positional) - len(args.defaults)]} | set(named)
 
 
 def _calls(notebook: str, name: str) -> bool:

@@ -13,7 +13,7 @@ from ..facts.scopes import Scope
 from ..flow.arguments import argument
 from ..flow.objects import Obj
 from ..knowledge.models import PARAMETERS
-from ..nodes import children, positional_parameters, walk
+from ..nodes import children, item_of, positional_parameters, walk
 from .unit import Context
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -227,14 +227,7 @@ def _groups(ctx: Context, groups: list[ast.expr], model: _Model, depth: int) -> 
     sources: list[ast.expr] = []
     for group in groups:
         assert isinstance(group, ast.Dict)
-        value = next(
-            (
-                v
-                for k, v in zip(group.keys, group.values, strict=True)
-                if isinstance(k, ast.Constant) and k.value == "params"
-            ),
-            None,
-        )
+        value = item_of(group, "params")
         if value is None:
             return False
         sources.append(value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator, Set
 
 from ...facts.names import called_name
 from ...facts.scopes import Block, Scope
@@ -525,28 +526,21 @@ class Planner:
     def _run_without(self, scope: Scope) -> bool:
         """Whether files outside of the program, which never initialize amp, run a function as well: without casts."""
         trains = {self.ctx.m.function(site.call) for site in self.unit.sites}
-        found, todo = {scope}, [scope]
-        while todo:
-            node = todo.pop().node
-            if self.ctx.run_without(node) & {getattr(node, "name", ""), "*"}:
-                return True
-            callers = {self.ctx.m.function(call) for call in self.ctx.v.calls[node]}
-            todo += [one for one in callers - found - trains if one.is_function]
-            found |= callers
-        return False
+        nodes = (one.node for one in self._upward(scope, trains))
+        return any(self.ctx.run_without(node) & {getattr(node, "name", ""), "*"} for node in nodes)
 
     def _within_region(self, scope: Scope) -> bool:
         """Whether a region holds a call of a function, or of one that calls it, and so on."""
+        return any(self.in_region(call) for one in self._upward(scope) for call in self.ctx.v.calls[one.node])
+
+    def _upward(self, scope: Scope, without: Set[Scope] = frozenset()) -> Iterator[Scope]:
+        """A function, and those that call it, and so on, but for some."""
         found, todo = {scope}, [scope]
         while todo:
-            for call in self.ctx.v.calls[todo.pop().node]:
-                if self.in_region(call):
-                    return True
-                outer = self.ctx.m.function(call)
-                if outer.is_function and outer not in found:
-                    found.add(outer)
-                    todo.append(outer)
-        return False
+            yield (one := todo.pop())
+            callers = {self.ctx.m.function(call) for call in self.ctx.v.calls[one.node]}
+            todo += [caller for caller in callers - found - without if caller.is_function]
+            found |= callers
 
     def _wrap_evaluation(self, call: ast.Call) -> None:
         m, compute = self.ctx.m, self.compute
