@@ -55,14 +55,16 @@ _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the opti
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
 _STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
 _TRAINS_ITSELF = (re.compile(rb"\.backward\("), re.compile(rb"\.step\("))
-_BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
+# A gradient by any of its names: ``p.grad``, ``p._grad``, ``getattr(p, "grad")``, ``case nn.Parameter(grad=g)``.
+_GRAD = rb"(?:\._?grad\b|[\"']_?grad[\"']|\bcase\b[^\n]*\b_?grad[ \t]*=)"
+_BACKWARD = re.compile(rb"\.backward\(|\bclip_grad|" + _GRAD)
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 # Functions that look at gradients, and attributes that are asked for or called.
-_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?\.grad\b")
+_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _GRAD)
 # Of these the ones that do not train.
-_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?\.grad\b")
+_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?" + _GRAD)
 # Decorators with what they decorate; calls with the last name that they are handed, or a lambda with gradients in it.
 _DECORATES = re.compile(
     rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
@@ -70,7 +72,7 @@ _DECORATES = re.compile(
 _HANDS = re.compile(
     rb"((?<![\w.])[\w.]+\((?:[^()]{0,500}[,=])?\s{0,80}(?:(?:functools\.)?partial\(\s{0,80})?"
     rb"[\w.]+(?=\s{0,80}[,)])"
-    rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}\.grad\b)"
+    rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}" + _GRAD + rb")"
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")

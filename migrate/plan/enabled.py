@@ -401,7 +401,17 @@ def _nobody_runs(ctx: Context, scope: Scope) -> bool:
         return False
     if ctx.m.named(node.name) or ctx.m.attributes(node.name) or not callers_known(ctx, scope):
         return False
+    if not _runs_by_itself(ctx.m.file(node)):  # whoever runs it begins with one of its functions
+        return False
     return not any(isinstance(n.value, str) and node.name in n.value for n in ctx.m.all(ast.Constant))
+
+
+def _runs_by_itself(file: File) -> bool:
+    """Whether a file does something where it stands: an entry point of a package only defines what others call."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    others = (s for s in file.tree.body if not isinstance(s, (*functions, ast.Import, ast.ImportFrom)))
+    named = (ast.Assign, ast.AnnAssign)
+    return any(not isinstance(s, named) and not isinstance(getattr(s, "value", None), ast.Constant) for s in others)
 
 
 def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from migrate.engine import migrate_module
-from migrate.model import Applicability, Settings
+from migrate.engine import migrate_module, migrate_program
+from migrate.model import Applicability, FileText, Settings
 
 TEXT = """\
 import torch
@@ -57,3 +57,73 @@ def test_what_says_that_apex_is_there(given: str, body: str, kept: bool, grade: 
     result = migrate_module(TEXT.replace("SELF", given).replace("BODY", body), Settings())
     assert [one.applicability for one in result.units] == [grade]
     assert ("raise ImportError" in (result.new_text or "")) is kept
+
+
+GUARD = """\
+try:
+    from apex import amp
+    HAS_APEX = True
+except ImportError:
+    HAS_APEX = False
+"""
+BASE = f"""\
+import torch
+{GUARD}
+
+class BaseTrainer:
+    def __init__(self, model, optimizer, callbacks, use_amp=False):
+        self.model, self.optimizer, self.callbacks = model, optimizer, callbacks
+        self.use_amp = use_amp and HAS_APEX
+        self.stopped = False
+        if self.use_amp:
+            self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+
+    def call(self, name, *given):
+        for one in self.callbacks:
+            getattr(one, name)(self, *given)
+
+    def backward(self, loss):
+        if self.use_amp:
+            with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+
+    def step(self, batch):
+        self.optimizer.zero_grad()
+        loss = self.loss(batch)
+        self.backward(loss)
+        params = amp.master_params(self.optimizer) if self.use_amp else self.model.parameters()
+        self.norm = float(torch.nn.utils.clip_grad_norm_(params, 1.0))
+        self.optimizer.step()
+        return loss.item()
+
+    def fit(self, train, epochs):
+        for epoch in range(epochs):
+            for batch in train:
+                self.call("on_batch_end", self.step(batch))
+            self.call("on_epoch_end", epoch)
+            if self.stopped:
+                break
+"""
+DERIVED = f"""\
+import torch
+from base import BaseTrainer
+{GUARD}
+
+class Classifier(BaseTrainer):
+    def __init__(self, *given, smoothing=0.1, **more):
+        super().__init__(*given, **more)
+        self.criterion = torch.nn.CrossEntropyLoss(label_smoothing=smoothing)
+
+    def loss(self, batch):
+        return self.criterion(self.model(batch[0]), batch[1])
+"""
+
+
+@pytest.mark.parametrize("asks", ["", "\n\ndef available():\n    return HAS_APEX\n"])
+def test_a_flag_that_another_file_has_too_hangs_on_nothing(asks: str) -> None:
+    """Each file looks for Apex by itself, and only one of them asks."""
+    files = [FileText(BASE, name="base.py"), FileText(DERIVED + asks, name="main.py", links={"base": 0})]
+    results = migrate_program(files, Settings())
+    assert [unit.applicability for one in results for unit in one.units] == [Applicability.SAFE]

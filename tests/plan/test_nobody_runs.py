@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from migrate.engine import migrate_program
 from migrate.model import FileText, Settings
 
@@ -81,3 +83,31 @@ def test_what_may_be_run_after_all() -> None:
     assert ALWAYS in _train(NET.replace("def try_net_alone", "@trial\ndef try_net_alone"))
     by_name = TRAIN.replace("    for x, y in loader", '    getattr(net, "try_net_alone")()\n    for x, y in loader')
     assert ALWAYS in _train(NET, by_name)
+
+
+MODULE = TRAIN.replace('if __name__ == "__main__":\n    train([], [], torch.nn.MSELoss(), True)\n', "")
+MAIN = """\
+import torch
+from train import train
+from net import Net
+
+
+def evaluate(model, loader):
+    with torch.no_grad():
+        return [model(x) for x in loader]
+
+
+def main(loader):
+    model = Net().cuda()
+    train(loader, [], torch.nn.MSELoss(), True)
+    return evaluate(model, loader)
+"""
+
+
+@pytest.mark.parametrize(("behind", "switched"), [("", True), ("\nprint('nothing')\n", False)])
+def test_a_file_that_runs_nothing_is_begun_with_one_of_its_functions(behind: str, switched: bool) -> None:
+    """An entry point of a package: nobody here calls its `main`."""
+    plain = NET[: NET.index("\n\ndef try_net")].replace("from apex import amp\n", "")
+    files = [FileText(plain, name="net.py"), FileText(MODULE, name="train.py", links={"net": 0})]
+    files.append(FileText(MAIN + behind, name="main.py", links={"train": 1, "net": 0}))
+    assert ("torch.autocast" in (migrate_program(files, Settings())[2].new_text or "")) is switched

@@ -1006,6 +1006,20 @@ def test_so_does_what_asks_in_another_file_for_it(tmp_path: Path) -> None:
     assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ["getattr(p, 'grad')", "p._grad", "matched(p)", "p.data"],
+)
+def test_who_looks_at_gradients_by_another_word_belongs_to_it(tmp_path: Path, asked: str) -> None:
+    told = f"def told(net):\n    for p in net.parameters():\n        print({asked})\n"
+    match = "def matched(p):\n    match p:\n        case torch.nn.Parameter(grad=g):\n            return g\n"
+    session = SESSION.replace("from log import Log", "import log").replace("        self.log = Log(self)\n", "")
+    log = f"import torch\n\n\n{match}\n\n{told}" if asked == "matched(p)" else told
+    files = {"session.py": session.replace("self.log.told(loss)", "log.told(self.net)"), "log.py": log}
+    new = _written(tmp_path, files)["session.py"]
+    assert (b"self.scaler.unscale_(self.opt)\n            log.told(self.net)" in new) is (asked != "p.data")
+
+
 BUS = """\
 SUBSCRIBERS = {}
 

@@ -202,14 +202,14 @@ def _goes_to_nobody(old: Reading, functions: Mapping[ast.AST | None, ast.AST], n
 
 
 def _presence(comparison: Comparison, old: Reading, new: Reading) -> frozenset[str]:
-    """The names of Apex, and those that were set True where it is there and of which nothing is left."""
+    """The names of Apex, and those that were set True where it is there and that nothing reads any more."""
     given: dict[str, list[ast.AST | None]] = defaultdict(list)
     for name, theirs, _ in comparison.changes:
         given[name] += theirs[1:]
     flags = {
         name
         for name, values in given.items()
-        if plain_name(name) not in new.every
+        if plain_name(name) not in new.read
         and any(one is not None and _form(old, one) is True for one in values)
         and all(one is not None and (_is_flag(one) or _form(old, one) is True) for one in values)
     }

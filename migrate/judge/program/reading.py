@@ -42,6 +42,13 @@ class Reading:
         defined = {n.name for n in m.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)}  # type: ignore[attr-defined]
         return frozenset(names | defined | {f"{name}()" for name in defined} | {n.arg for n in m.all(ast.arg)})
 
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """Those of them that are not only given a value as variables: nobody asks for these."""
+        asked = {n.id for n in self.m.all(ast.Name) if isinstance(n.ctx, ast.Load)}
+        only_given = {n.id for n in self.m.all(ast.Name)} - asked - {n.attr for n in self.m.all(ast.Attribute)}
+        return self.every - only_given
+
     def is_apex(self, node: ast.AST) -> bool:
         """Whether an expression says that Apex is there, or is something of it."""
         if finds_apex(node):
