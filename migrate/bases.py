@@ -1,7 +1,8 @@
-"""Files with base classes that keep the options of a run: ``self.opt = opt`` in ``BaseModel.__init__``.
+"""Files with base classes of those that use amp, where the base alone says something of their objects.
 
-Where a class that uses amp derives from one and asks ``self.opt``, what that is says the base alone: by itself the file
-would leave it open whether ``self.opt.fp16`` is the ``opt.fp16`` that amp was initialized under.
+It keeps the options of a run (``self.opt = opt`` in ``BaseModel.__init__``): by itself a file that asks ``self.opt``
+would leave it open whether ``self.opt.fp16`` is the ``opt.fp16`` that amp was initialized under. Or it says what an
+object takes, hands on or shows of what is set (``__setattr__``, ``__slots__``, ``__getstate__``): a scaler is set, too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from .knowledge.models import OPTIONS
 
 _KEPT = "|".join(sorted(OPTIONS))
 _SETS = re.compile(rf"\bself\.({_KEPT})[ \t]*=[^=]".encode())
+_OF_WHAT_IS_SET = re.compile(
+    rb"\b__(?:setattr|slots|getstate|reduce|reduce_ex|dict)__|\bNamedTuple\b|\b(?:frozen|slots)[ \t]*="
+    rb"|\b(?:vars|dir)\(self\b"
+)
 _ASKS = re.compile(rf"\bself\.({_KEPT})\b(?![ \t]*=[^=])".encode())
 
 
@@ -28,3 +33,29 @@ def keepers_of_options(amp: Iterable[str], imports: Imports) -> Iterator[str]:
             # the config of a network says how it is built
             if any(kept - ({"config"} if cls.bases and cls.bases[0].endswith("Module") else set()) for cls in classes):
                 yield one
+
+
+def tellers_of_attributes(amp: Iterable[str], imports: Imports) -> set[str]:
+    """Files with base classes, of users of amp or of such bases, that say what becomes of what is set on an object, and
+    those between; and such with classes that derive from theirs."""
+    found: set[str] = set()
+    for at in amp:
+        own = {cls.name for cls in imports.outline(at).classes}
+        for one in imports.importers(at) if own else ():
+            derived = any(not own.isdisjoint(cls.bases) for cls in imports.outline(one).classes)
+            if derived and imports.words(_OF_WHAT_IS_SET, one):
+                found.add(one)
+    todo = [(at, frozenset[str]()) for at in amp]
+    seen: set[str] = set()
+    while todo:
+        at, between = todo.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        bases = {base for cls in imports.outline(at).classes for base in cls.bases}
+        for one in sorted({*imports.imported(at), *imports.through(at)}) if bases else ():
+            if any(cls.name in bases for cls in imports.outline(one).classes):
+                if imports.words(_OF_WHAT_IS_SET, one):
+                    found |= {*between, one}
+                todo.append((one, between | {one}))
+    return found

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable
 
 from ..facts.names import called_name, last_name
 from ..flow.arguments import argument
 from ..flow.objects import WRAPPERS, Obj
+from ..knowledge.gradients import OPTIMIZERS_MADE, TORCH_CLIPS
 from ..knowledge.models import NO_PARAMETERS
 from ..nodes import item_of, walk
 from .assigned import Assigned
@@ -86,16 +88,24 @@ class PickedByName:
     def _only_read(self, name: ast.Name) -> bool:
         match self.m.parent[name]:
             case ast.Call(func=func, args=args) as call if func is not name:
-                return name in args and not self.v.callees(call)
+                return name in args and self._leaves(call)
             case ast.For(iter=source) | ast.comprehension(iter=source):
                 return source is name
             case ast.Dict():
                 return True
             case ast.keyword() as keyword:
                 above = self.m.parent[keyword]
-                return isinstance(above, ast.Call) and not self.v.callees(above)
+                return isinstance(above, ast.Call) and self._leaves(above)
             case _:
                 return False
+
+    def _leaves(self, call: ast.Call) -> bool:
+        """Whether a call leaves a list as it is that it is handed: it makes an optimizer of it, clips its gradients, or
+        is Python's own. What a function of another file does with it nobody knows here."""
+        name, func = called_name(call), call.func
+        own = isinstance(func, ast.Name) and hasattr(builtins, name)
+        own = own or (isinstance(func, ast.Attribute) and last_name(func.value) == "optim")
+        return not self.v.callees(call) and (own or name in TORCH_CLIPS or OPTIMIZERS_MADE.fit(name))
 
     def _comprehended(self, elt: ast.Name, one: ast.comprehension, at: ast.Call) -> frozenset[Key] | None:
         match one:

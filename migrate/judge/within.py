@@ -77,12 +77,12 @@ class Within:
         if found := self.of(func):
             return found
         if not isinstance(func, ast.Attribute):
-            return self.nearest(func)
+            return self.nearest(func) or self._given_back(func)
         if self.v.callees(self.m.parent[func]):  # type: ignore[arg-type]
             return frozenset()
         if NOT_RUN_BY_METHOD.fit(func.attr) and func.attr not in PARAMETERS:
             return frozenset()
-        return self.of(func.value) or self.nearest(func.value)
+        return self.of(func.value) or self.nearest(func.value) or self._given_back(func.value)
 
     def of(self, expr: ast.AST) -> frozenset[Key]:
         """The networks that an expression may be; of one that a wrapper has that one."""
@@ -92,6 +92,19 @@ class Within:
         found = named | (self.meant(expr, self.networks) - others)
         wrapped = not found and isinstance(expr, ast.Attribute) and expr.attr == "module"
         return self.of(expr.value) if wrapped else found  # type: ignore[attr-defined]
+
+    def _given_back(self, expr: ast.AST) -> frozenset[Key]:
+        """The networks that a function of another file was handed which gave this: it may be one of them, or a part."""
+        found: set[Key] = set()
+        for obj in opened(self.v, self.v.of(expr)):
+            call = obj.key
+            if obj.kind != "call" or not isinstance(call, ast.Call) or self.v.callees(call):
+                continue
+            name = last_name(call.func)
+            if not name[:1].isupper() and not COPIES.fit(name) and name not in _GIVES_PARTS:
+                handed = (*call.args, *(k.value for k in call.keywords))
+                found |= {key for one in handed for key in self.naming.keys(one) & self.networks}
+        return frozenset(found)
 
     def given(self, expr: ast.AST) -> frozenset[Key]:
         """The networks of which an expression may be a part that they give: which of a sequence's children it is, where

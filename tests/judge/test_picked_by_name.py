@@ -75,6 +75,7 @@ CHILDREN = "b, h = model.children()\n    " + TWO.format("b.parameters()", "h.par
         TWO.format(PICK % 'n.startswith("body") and p.requires_grad', OTHERS),
         TWO.format(GROUPS, "model.head.parameters()"),
         "picked = " + BEGINS + "\n    " + TWO.format("picked", OTHERS),
+        "picked = " + BEGINS + "\n    print(len(picked))\n    " + TWO.format("picked", OTHERS),
     ],
 )
 def test_parameters_that_are_picked_by_name_are_those_of_a_part(made: str) -> None:
@@ -119,6 +120,7 @@ def test_of_anything_else_a_loss_may_reach_all(made: str, more: str, reached: st
         "kept = " + BEGINS + "\n    kept.append(model.head.bias)\n    " + TWO.format("kept", "[model.head.weight]"),
         "kept = " + BEGINS + "\n    kept += [model.head.bias]\n    " + TWO.format("kept", "[model.head.weight]"),
         "kept = " + BEGINS + "\n    grow(kept, model.head.bias)\n    " + TWO.format("kept", "[model.head.weight]"),
+        "kept = " + BEGINS + "\n    elsewhere.grow(kept)\n    " + TWO.format("kept", "[model.head.weight]"),
         TWO.format(BEGINS, OTHERS) + "\n    opt_b.add_param_group({'params': model.head.parameters()})",
     ],
 )

@@ -75,6 +75,7 @@ ADDED = "g, d = Net(), Critic(); model = nn.Module(); model.add_module('g', g); 
 GROWN = "g, d = Net(), Critic(); model = nn.ModuleList(); model.append(g); model.append(d)"
 GIVEN = "model = Whole(); g, d = model.children()"
 ASKED = ("getattr(model, 'g')", "getattr(model, 'd')")
+ELSEWHERE = ("elsewhere.part(model, 'g')", "elsewhere.part(model, 'd')")
 ATTRIBUTES, NAMES, ITEMS = ("model.g", "model.d"), ("g", "d"), ("model['g']", "model['d']")
 OWN = "F.softplus(OF_D(OF_G(z)CUT)).mean() + F.softplus(-OF_D(x)).mean()"
 METHOD = "model.loss_d(z, x)"
@@ -108,6 +109,7 @@ METHOD = "model.loss_d(z, x)"
         (GROWN, NAMES, OWN, True),
         (GIVEN, NAMES, OWN, True),
         (WHOLE, ASKED, OWN, True),
+        (WHOLE, ELSEWHERE, OWN, True),
         (HANDED, ("model", "d"), "d(x).mean()", True),  # one optimizer has all
     ],
 )

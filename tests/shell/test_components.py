@@ -1006,6 +1006,26 @@ def test_so_does_what_asks_in_another_file_for_it(tmp_path: Path) -> None:
     assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]
 
 
+STRICT = "class {}:\n    def __setattr__(self, name, value):\n        raise AttributeError(name)\n"
+
+
+def test_a_base_or_a_derived_class_that_says_what_is_set_belongs_to_it(tmp_path: Path) -> None:
+    derived = SESSION.replace("from log import Log", "from log import Log, Base").replace("Session:", "Session(Base):")
+    log = LOG.replace("{asked}", "loss")
+    between = "from strict import Strict\n\n\nclass Base(Strict):\n    pass\n\n\n"
+    user = f"from session import Session\n\n\n{STRICT.format('Run(Session)')}"
+    for name, files in {
+        "base": {"session.py": derived, "log.py": f"{STRICT.format('Base')}\n\n{log}"},
+        "its base": {"session.py": derived, "log.py": between + log, "strict.py": STRICT.format("Strict")},
+        "derived": {"session.py": SESSION, "log.py": log, "run.py": user},
+    }.items():
+        where = tmp_path / name
+        where.mkdir()
+        (stays,) = [unit.applicability for unit in _results(where, files)["session.py"].units]
+        assert stays is Applicability.MANUAL, name
+    assert b"GradScaler" in _written(tmp_path, {"session.py": SESSION, "log.py": log})["session.py"]
+
+
 @pytest.mark.parametrize(
     "asked",
     ["getattr(p, 'grad')", "p._grad", "matched(p)", "p.data"],

@@ -7,7 +7,7 @@ import ast
 from ...facts.names import called_name, last_name
 from ...nodes import walk
 from ...units.unit import Context
-from .switch import hierarchy
+from .switch import hierarchy, kin
 
 _SLOTTED = frozenset({"define", "frozen", "mutable"})  # attrs' newer decorators, slotted where nothing else is said
 
@@ -21,7 +21,7 @@ def why_closed(ctx: Context, cls: ast.ClassDef) -> str | None:
             return f"@{ctx.m.src(decorator)} {said}"
     if any(last_name(base) == "NamedTuple" for one in family for base in one.bases):
         return "a NamedTuple has no other attributes"
-    for one in family:
+    for one in kin(ctx, cls):
         own = ctx.m.method(one, "__setattr__")
         if own is not None and any(isinstance(node, ast.Raise) for node in walk(own)):
             return f"{one.name}.__setattr__ may refuse it"

@@ -575,7 +575,7 @@ class Finder(Handing):
     def _tell_state(self, scaler: Scaler, owner: ast.ClassDef) -> None:
         """A copy, or what is unpickled, has what its class writes out as its state: no scaler."""
         m = self.ctx.m
-        for one in self.ctx.v.order(owner):
+        for one in switch.kin(self.ctx, owner):
             for name in ("__getstate__", "__reduce__", "__reduce_ex__"):
                 if (method := m.method(one, name)) is not None and not _WHOLE_STATE.search(m.src(method)):
                     said = f"an object made of this state has no `{scaler.name}` (AttributeError): hand that on, too"
@@ -583,7 +583,7 @@ class Finder(Handing):
 
     def _tell_setters(self, scaler: Scaler, owner: ast.ClassDef) -> None:
         """What a class does with whatever is set, it does with the scaler."""
-        for one in self.ctx.v.order(owner):
+        for one in switch.kin(self.ctx, owner):
             if (method := self.ctx.m.method(one, "__setattr__")) is not None:
                 self.unit.review(method, "APX020", f"this runs for `{scaler.name}`, too, from now on")
 

@@ -198,6 +198,12 @@ def hierarchy(ctx: Context, cls: ast.ClassDef) -> list[ast.ClassDef]:
     return found
 
 
+def kin(ctx: Context, cls: ast.ClassDef) -> list[ast.ClassDef]:
+    """A class with its bases, and what derives from it: whose methods an object may have that is one of the class."""
+    derived = [one for one in ctx.m.all(ast.ClassDef) if cls in ctx.v.order(one)[1:]]
+    return [*hierarchy(ctx, cls), *derived]
+
+
 def slots(ctx: Context, cls: ast.ClassDef) -> ast.Tuple | ast.List | None:
     """The ``__slots__`` of a class whose instances have no other attributes."""
     found: list[ast.expr | None] = []

@@ -57,9 +57,13 @@ CASES = {
 }
 
 
-def _migrated(above: str = "", decorated: str = "", base: str = "", refuses: str = "") -> tuple[str | None, str]:
+def _text(above: str = "", decorated: str = "", base: str = "", refuses: str = "") -> str:
     text = TEXT.replace("ABOVE", above).replace("DECORATED\n", decorated + "\n").replace("(BASE)", base)
-    result = migrate_module(text.replace("    REFUSES\n", refuses), Settings())
+    return text.replace("    REFUSES\n", refuses)
+
+
+def _migrated(above: str = "", decorated: str = "", base: str = "", refuses: str = "") -> tuple[str | None, str]:
+    result = migrate_module(_text(above, decorated, base, refuses), Settings())
     return result.new_text, " ".join(found.message for found in result.findings)
 
 
@@ -76,6 +80,15 @@ def test_own_setattr(strict: str, closed: bool) -> None:
     above = f"from dataclasses import dataclass\n\n\n{strict}"
     text, said = _migrated(above, "@dataclass", "(Strict)")
     assert (text is None) is closed and ("Strict.__setattr__ may refuse it" in said) is closed
+
+
+@pytest.mark.parametrize(("strict", "closed"), [(STRICT, True), (LOGGED, False)])
+def test_a_class_that_derives_may_refuse_it(strict: str, closed: bool) -> None:
+    derived = strict.replace("class Strict", "\n\nclass Strict(Run)")
+    result = migrate_module(_text() + derived + "\n", Settings())
+    said = " ".join(found.message for found in result.findings)
+    assert (result.new_text is None) is closed and ("Strict.__setattr__ may refuse it" in said) is closed
+    assert ("this runs for `scaler`, too" in said) is not closed
 
 
 def test_named_tuple() -> None:
