@@ -117,7 +117,9 @@ _FROM_APEX = re.compile(
     rb"\bapex\.amp\b|\bfrom[ \t]+apex[ \t]+import\b|\bimport[ \t]+(?:\w[\w., \t]{0,400},[ \t]*)?apex\b"
     rb"|\b(?:import_module|__import__)\(\s*[\"']apex\b"
 )
-_YIELDS = re.compile(rb"\byield\b")
+_YIELDS = re.compile(rb"\byield\b|\basync[ \t]+def\b")
+# What a `with` of a user of amp runs behind its block.
+_MANAGES = re.compile(rb"\bcontextmanager\b|\bdef[ \t]+__a?exit__\b")
 _MODELS = rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\("
 _RUNS_MODEL = re.compile(rb"\b" + _MODELS + rb"|\bself\.\w*" + _MODELS)
 
@@ -494,14 +496,15 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
 
     These are imported by a user of amp: what CUDA's autocast refuses to run, what asks for Apex's level, what hands on
     half results, and a model that runs in another thread, in a backward, or when the next one of a generator is asked
-    for, which a region around the call is not in force for. And what trains beside it, as Apex's casts held there too,
-    or has to do with gradients, which may be scaled now."""
+    for, which a region around the call is not in force for; and what steps or clips as a block ends. And what trains
+    beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
     own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
     below = [one for one in _below(list(beside), imports) if one not in own]
     trains = {one for one in below if imports.words(_BACKWARD, one) and not _only_steps(one, beside, imports)}
     refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
     refused |= _refused_by_name(amp, imports)
+    refused |= {one for one in _below(amp, imports) if imports.words(_MANAGES, one) and imports.words(_TRAINS, one)}
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     refused |= {one for one in _from(amp, imports) if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
@@ -772,7 +775,7 @@ def _may_hold_networks(location: str, imports: Imports) -> bool:
 
 
 def _runs_later(location: str, imports: Imports) -> bool:
-    """Whether a file may run a model in another thread, or bit by bit in a generator."""
+    """Whether a file may run a model in another thread, or bit by bit in a generator or a coroutine."""
     if imports.words(_YIELDS, location) and may_run_bit_by_bit(imports.outline(location)):
         return True
     runs = bool(imports.words(_RUNS_MODEL, location))

@@ -41,7 +41,7 @@ from .widths import of_wide, wide
 _PARENTHESES = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
 _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
 _CLASS = re.compile(r"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:" + _PARENTHESES + ")?" + _BODY, re.M)
-_FUNCTION = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*" + _PARENTHESES + _BODY, re.M)
+_FUNCTION = re.compile(r"^([ \t]*)((?:async[ \t]+)?def)[ \t]+(\w+)[ \t]*" + _PARENTHESES + _BODY, re.M)
 _GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
 _SEVERAL = re.compile(r"^[ \t]*(self\.\w+(?:[ \t]*,[ \t]*self\.\w+)+)[ \t]*=[ \t]*([^=\n][^\n]*)$", re.M)
 _EACH = re.compile(r"\bfor[ \t]+([\w(][\w, ()]{0,200}?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
@@ -276,7 +276,7 @@ def defined(text: str) -> tuple[str, ...]:
 
 
 def _named(text: str) -> list[str]:
-    return [name for _, name, _, _ in _FUNCTION.findall(text)]
+    return [name for _, _, name, _, _ in _FUNCTION.findall(text)]
 
 
 def outline(text: str) -> Outline:
@@ -534,7 +534,7 @@ def _classes(text: str, numpy: bool) -> Iterator[_Class]:
 
 
 def _functions(text: str, numpy: bool) -> Iterator[_Function]:
-    for _, name, parameters, body in _FUNCTION.findall(text):
+    for _, kind, name, parameters, body in _FUNCTION.findall(text):
         names = tuple(parameters_of(parameters))
         yield _Function(
             name,
@@ -549,7 +549,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             multiplies=bool(_PRODUCT.search(body)) or (not numpy and bool(_MATMUL.search(_STRING.sub("''", body)))),
             widens=_works(_WIDENED, body, names),
             spreads=_works(_SPREAD, body, names),
-            yields="yield" in body and bool(_YIELD.search(body)),
+            yields=kind != "def" or ("yield" in body and bool(_YIELD.search(body))),
             leaves=bool(_LEAVES.search(body)) and any(map(_leaves, body.splitlines())),
             tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name)
             - asked_for_type(body),

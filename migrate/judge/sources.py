@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,7 +35,7 @@ class Source:
 
 
 class Sources:
-    """Those of one program's optimizers. Modules are keys; a part of a model goes by the name of its attribute."""
+    """Those of one program's optimizers. Modules are keys; a part of a model goes by the names that lead to it."""
 
     def __init__(self, program: Program, owners: Owners) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
@@ -116,7 +116,7 @@ class Sources:
         chains = [self._names_below(expr), *map(self._names_of, self.v.of(expr))]
         for above, names in chains:
             if above and names:
-                keys: list[Key] = [("part", name) for name in names]
+                keys = [_part_of(above, names[: n + 1]) for n in range(len(names))]
                 for n, key in enumerate(keys):
                     self._above[key] = self._above.get(key, frozenset()) | above | frozenset(keys[:n])
                 return frozenset({keys[-1]})
@@ -208,11 +208,12 @@ class Sources:
             key = self.naming.key(made)
             if key in self.models:
                 held = {name: self.v.field(made, name) for name in self.v.attributes(made)}
-                found[key] = frozenset(("part", name) for name, objects in held.items() if self._is_module(objects))
+                mine = [name for name, objects in held.items() if self._is_module(objects)]
+                found[key] = frozenset(_part_of(frozenset({key}), [name]) for name in mine)
         for call in self.m.all(ast.Call):
             names = _items(call) if last_name(call.func) in _CONTAINERS else ()
             for key in self.naming.keys(_chain(self.m.parent, call)) & self.models if names else ():
-                found[key] = frozenset(("part", name) for name in names)
+                found[key] = frozenset(_part_of(frozenset({key}), [name]) for name in names)
         return found
 
     def _is_module(self, objects: frozenset[Obj]) -> bool:
@@ -276,6 +277,11 @@ class Sources:
         if text.startswith(("F.", "nn.functional.", "nn.init.", "torch.nn.functional.", "torch.nn.init.")):
             return False
         return not text.startswith("torch.") or text.startswith(("torch.nn.", "torch.hub."))
+
+
+def _part_of(models: frozenset[Key], names: Sequence[str]) -> Key:
+    """A part of a model, or of one of several, by the names on the way to it."""
+    return ("part", models, ".".join(names))
 
 
 def _given_back(obj: Obj) -> ast.expr | None:

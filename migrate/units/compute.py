@@ -74,7 +74,9 @@ class Compute:
         self.beside |= self._runs_of_evaluators()
         related = {*self._related(), *ctx.partials}
         touching = ctx.touching(o for o in related if self._model(o) or self._bound(o) or self._begun(o))
-        self.near = dict.fromkeys(ctx.m.in_order({*touching, *self.beside}))
+        above = ((call, ctx.m.parent[call]) for call in touching)  # who calls what such a call gives
+        given = {outer for call, outer in above if isinstance(outer, ast.Call) and outer.func is call}
+        self.near = dict.fromkeys(ctx.m.in_order({*touching, *given, *self.beside}))
 
     def _related(self) -> set[Obj]:
         """The objects that may be the model or a part of it: what is reached from it, or from what holds it."""
@@ -196,7 +198,7 @@ class Compute:
                 return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
         elif self.is_model(v.of(func)):
             return not self._trains_itself(v.callees(call))
-        if self._runs_bound(call) or any(map(self._begun, v.of(func))):
+        if self._runs_bound(call) or any(map(self._begun, v.of(func))) or self._runs_given(func):
             return True
         if any(o.kind == "class" for o in v.of(func)):
             return False
@@ -218,6 +220,15 @@ class Compute:
             asked = asked_elsewhere(v, call, self.ctx.facts.elsewhere, self.is_model)
             return any(map(self._runs_itself, asked))
         return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call) and not _hands_back(self.ctx.m, call)
+
+    def _runs_given(self, func: ast.expr) -> bool:
+        """Whether a part of a model is called that a method gives whose text is not here:
+        ``model.get_input_embeddings()(ids)``."""
+        match func:
+            case ast.Call(func=ast.Attribute(value=owner)) if not self.ctx.v.callees(func):
+                return self._owner_is_model(owner)
+            case _:
+                return False
 
     def _trains_itself(self, forwards: list[ast.AST]) -> bool:
         """Whether a network's forward trains what it holds, where the loss is scaled in its own class: what it runs is

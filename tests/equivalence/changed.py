@@ -93,7 +93,7 @@ def program(seed: int) -> Program:
     """One of the scripts with one to three changes."""
     rng = random.Random(seed)
     for _ in range(ATTEMPTS):
-        path = rng.choice(_bases())
+        path = rng.choice(bases())
         text, said = read_script(path), []
         for _ in range(rng.choice((1, 1, 2, 2, 3))):
             made = _changed(text, rng)
@@ -107,7 +107,7 @@ def program(seed: int) -> Program:
 
 
 @functools.cache
-def _bases() -> Sequence[Path]:
+def bases() -> Sequence[Path]:
     """The scripts that are migrated as they are and compute the same, to the last digit."""
     every = [(path, read_header(read_script(path))) for path in sorted([*SCRIPTS.glob("*.py"), *FRESH.glob("*.py")])]
     same = [(path, header) for path, header in every if not (header.differs or header.casts or header.leaves)]

@@ -3,7 +3,8 @@
     python -m tests.equivalence.many                      # seeds 0 to 300, with two processes
     python -m tests.equivalence.many --seeds 1000:4000 --jobs 4 --out failures
 
-With ``--changed`` the programs are scripts of this folder with lines changed at random (changed.py).
+With ``--changed`` the programs are scripts of this folder with lines changed at random (changed.py), with ``--split``
+such that are taken apart into several files (split.py).
 
 Each program ends in one of these:
 
@@ -41,7 +42,7 @@ from typing import Any
 
 from migrate import cli, engine, streams  # noqa: F401  the engine is imported once, before the processes part
 
-from . import changed
+from . import changed, split
 from .generate import MAIN, Program, program
 from .harness import TOLERANCE, Mode, compare, server
 
@@ -102,6 +103,7 @@ def judge(made: Program) -> Result:
 def _write(folder: Path, files: dict[str, str]) -> None:
     folder.mkdir(parents=True)
     for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
@@ -167,13 +169,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=_range, default=range(300), metavar="FIRST:LAST", help="LAST is not tried")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--changed", action="store_true", help="scripts of this folder, changed at random")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--changed", action="store_true", help="scripts of this folder, changed at random")
+    what.add_argument("--split", action="store_true", help="scripts of this folder, taken apart into files")
     parser.add_argument("--out", type=Path, help="write the programs that failed to this folder")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     started = time.monotonic()
     failures = tuple(one for one in FAILURES if one != BAD or not options.changed)
-    for result in tried(options.seeds, options.jobs, changed.program if options.changed else program):
+    made = changed.program if options.changed else split.program if options.split else program
+    for result in tried(options.seeds, options.jobs, made):
         counts[result.verdict] += 1
         if result.verdict in (REVIEW, *failures):
             print(result.line, flush=True)

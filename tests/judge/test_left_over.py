@@ -6,7 +6,8 @@ from textwrap import indent
 
 import pytest
 
-from migrate.model import Applicability
+from migrate.engine import migrate_module
+from migrate.model import Applicability, Settings
 from tests.judge.support import judged_case
 
 TEXT = """\
@@ -69,3 +70,60 @@ def test_a_loop_comes_by_initialize_again() -> None:
     assert case.text.count(region) == 1
     found = case.judged(case.text.replace(region, "if True:\n            score()"))
     assert found is not None and "now without autocast" in found.said
+
+
+PARTS = """\
+import torch
+import torch.nn as nn
+from apex import amp
+
+
+class G(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.main, self.fc = nn.Linear(2, 2), nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.fc(self.main(x))
+
+
+class D(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.main, self.fc = nn.Linear(2, 2), nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.fc(self.main(x))
+
+
+g, d = G(), D()
+opt_g = torch.optim.SGD(g.main.parameters(), lr=0.1)
+opt_d = torch.optim.SGD(d.main.parameters(), lr=0.1)
+[g, d], [opt_g, opt_d] = amp.initialize([g, d], [opt_g, opt_d], opt_level="O1")
+for x in loader:
+    loss_d = d(g(x)).mean()
+    with amp.scale_loss(loss_d, opt_d) as scaled:
+        scaled.backward()
+    opt_d.step()
+    d.main.zero_grad()
+    CLEARED
+    loss_g = g(x).pow(2).mean()
+    with amp.scale_loss(loss_g, opt_g) as scaled:
+        scaled.backward()
+    opt_g.step()
+    opt_g.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("cleared", "grade"),
+    [
+        ("pass", Applicability.MANUAL),
+        ("d.fc.zero_grad()", Applicability.MANUAL),
+        ("g.main.zero_grad()", Applicability.SAFE),
+        ("g.zero_grad()", Applicability.SAFE),
+    ],
+)
+def test_parts_of_two_models_that_are_called_the_same_are_two(cleared: str, grade: Applicability) -> None:
+    result = migrate_module(PARTS.replace("CLEARED", cleared), Settings())
+    assert [unit.applicability for unit in result.units] == [grade]

@@ -1006,6 +1006,44 @@ def test_so_does_what_asks_in_another_file_for_it(tmp_path: Path) -> None:
     assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]
 
 
+BEHIND = """\
+from contextlib import contextmanager
+
+
+@contextmanager
+def stepped(opt):
+    opt.zero_grad()
+    yield
+    opt.step()
+"""
+LATER = """\
+import torch
+
+
+async def validate(net, x):
+    with torch.no_grad():
+        return net(x).sum().item()
+"""
+
+
+def test_what_steps_as_a_block_ends_and_what_runs_a_model_later_belong_to_it(tmp_path: Path) -> None:
+    """Beside a step of the file's own: nothing was missing, so nobody looked further."""
+    session = SESSION.replace("        self.log = Log(self)\n", "        self.pending = []\n")
+    block = "            if loss > 1:\n"
+    block += "                with stepped(self.opt), amp.scale_loss(loss, self.opt) as scaled:\n"
+    block += "                    scaled.backward()\n                continue\n            self.opt.zero_grad()\n"
+    behind = session.replace("log import Log", "behind import stepped").replace("self.log.told(loss)", "print(loss)")
+    behind = behind.replace("            self.opt.zero_grad()\n", block)
+    new = _written(tmp_path, {"session.py": behind, "behind.py": BEHIND})
+    assert b"scaler.step(opt)" in new["behind.py"] and b"with stepped(self.opt, self.scaler):" in new["session.py"]
+    later = session.replace("log import Log", "later import validate")
+    later = later.replace("self.log.told(loss)", "self.pending.append(validate(self.net, x))")
+    where = tmp_path / "later"
+    where.mkdir()
+    new = _written(where, {"session.py": later, "later.py": LATER})
+    assert b"with torch.no_grad(), torch.autocast(" in new["later.py"]
+
+
 STRICT = "class {}:\n    def __setattr__(self, name, value):\n        raise AttributeError(name)\n"
 
 

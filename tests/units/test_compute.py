@@ -183,6 +183,23 @@ def test_a_layer_that_a_method_hands_out() -> None:
     assert Compute(ctx, unit(ctx)).strong(question)
 
 
+HANDED_OUT = """
+from nets import Encoder
+from apex import amp
+net = Encoder()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+net, optimizer = amp.initialize(net, optimizer)
+ask(net.get_head()(x))
+"""
+
+
+def test_a_layer_that_a_method_of_another_file_hands_out() -> None:
+    ctx = context(HANDED_OUT)
+    (question,) = asked(ctx.m)
+    assert isinstance(question, ast.Call)
+    assert Compute(ctx, unit(ctx)).runs_model(question)
+
+
 TRAINS_ITSELF = """
 from apex import amp
 class Meta(nn.Module):

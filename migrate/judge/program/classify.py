@@ -178,6 +178,9 @@ class Classifier:
             )
         if self.naming.keys(func) & (self.objects.models | self.objects.cast) or any(map(self._runs, self.v.of(func))):
             return True
+        if isinstance(func, ast.Call) and isinstance(func.func, ast.Attribute) and not self.v.callees(func):
+            if self.naming.keys(func.func.value) & self.objects.models:
+                return True  # a part of it that a method gives: `model.get_input_embeddings()(ids)`
         if last in RUNS_MODEL and not self.v.callees(call):
             return any(self.naming.keys(a) & self.objects.models for a in call.args)
         if last in MAPPING and isinstance(func, ast.Name) and call.args:
