@@ -571,8 +571,7 @@ class Planner:
                 if compute.forwards(later) and i > last + 1:
                     self._losses_from(block, i, tainted)  # of both: a flipped image's results are added
                     break  # it gets a region of its own
-                worked = self.worked.makes_loss if self.worked.model_alone else self.worked.float_work
-                if compute.forwards(later) or worked(later, tainted):
+                if compute.forwards(later) or self.worked.casted(later, tainted):
                     if self._apart(block.body[last + 1 : i], later, tainted) >= MAX_GAP:
                         self._span(block, first, last, "evaluation")
                         first = i
@@ -592,7 +591,7 @@ class Planner:
         for later in block.body[first:]:
             if self.compute.forbidden(later) or isinstance(later, SCOPES):
                 return
-            if isinstance(later, ast.If) and not self.compute.forwards(later):
+            if isinstance(later, ast.If):
                 for arm in filter(None, (later.body, later.orelse)):
                     self._losses_from(self.ctx.m.block(arm[0]), 0, set(tainted))
             elif self.slices.reads(later) & tainted:
@@ -638,7 +637,7 @@ class Planner:
             later = block.body[i]
             if self.compute.forbidden(later) or isinstance(later, SCOPES):
                 return
-            if isinstance(later, ast.If) and not self.compute.forwards(later):
+            if isinstance(later, ast.If):
                 for arm in (later.body, later.orelse):
                     if arm:
                         self._losses_from(self.ctx.m.block(arm[0]), 0, tainted)
