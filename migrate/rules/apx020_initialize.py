@@ -24,7 +24,7 @@ from ..plan.premises.premises import model_alone
 from ..units.conditions import conjunction
 from ..units.unit import Context
 from .common import Plan, Stage, Work
-from .put_back import Pairs, match, put_back
+from .put_back import Pairs, match, parts, put_back
 from .same_items import same_item
 
 ID = "APX020"
@@ -117,6 +117,8 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
         kept = kept and [(target, value) for target, value in kept if not same_item(m, target, value)]
         kept = kept and [(target, value) for target, value in kept if not (_unread(m, target) and _plain(plan, value))]
         back = put_back(m, stmt, _models(init), _optimizers(init))
+        if not all(_plain(plan, part) for one in back for part in parts(one.targets[0])):
+            back = []
         for one in back:
             work.draft.delete(one)
             work.note(plan.unit.number, ID, one, _THERE)

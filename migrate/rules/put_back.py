@@ -20,6 +20,12 @@ def match(target: ast.expr, value: ast.expr, pairs: Pairs) -> bool:
     return True
 
 
+def parts(target: ast.expr) -> list[ast.expr]:
+    """What an assignment gives something to."""
+    inner = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    return [part for one in inner for part in parts(one)] if inner else [target]
+
+
 def put_back(m: Module, stmt: ast.Assign, models: ast.expr, optimizers: ast.expr | None) -> list[ast.Assign]:
     """The statements right behind that take all of what a statement kept of ``initialize`` apart, and give each part
     the place that it has already; none where anything else asks for what was kept."""
