@@ -30,6 +30,7 @@ from ..facts.module import Module
 from ..flow.tensors import own_gradient
 from ..flow.values import Values
 from ..nodes import children, walk
+from ..rewrite.lines import Lines
 from .compiles import parse
 from .flow import Walk
 from .problem import MEMORY, Problem, surplus
@@ -41,6 +42,7 @@ from .recognize import (
     enters_autocast,
     handed,
     key_of,
+    looks_at_gradient,
     now,
     study,
 )
@@ -87,12 +89,36 @@ def _own_gradients(text: str) -> frozenset[tuple[int, int]]:
 _ACROSS = frozenset({"scale-without-step", "step-without-update", "update-without-step", "bare-optimizer-step"})
 
 
+_READS = "reads-scaled-gradients"
+
+
+def _read_in_blocks(text: str) -> frozenset[str]:
+    """The lines, without their indentation, that look at gradients in the block of a ``scale_loss``: Apex's are scaled
+    there as well."""
+    tree = parse(text)
+    if tree is None:
+        return frozenset()
+    parents, lines, found = study(tree).parents, Lines(text), set[str]()
+    for block in walk(tree):
+        if isinstance(block, ast.With) and any(_scales(item.context_expr) for item in block.items):
+            grads = (n for stmt in block.body for n in walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad")
+            found.update(lines.content(n.lineno).strip() for n in grads if looks_at_gradient(n, parents))
+    return frozenset(found)
+
+
+def _scales(entered: ast.expr) -> bool:
+    return isinstance(entered, ast.Call) and key_of(entered.func) == "scale_loss"
+
+
 def new_problems(old_text: str, new_text: str, whole: bool = True) -> tuple[Problem, ...]:
     """What is wrong in the new text and was not in the old one, counted by code; ``whole`` says that no other file
     belongs to the program."""
     if old_text == new_text:
         return ()
     new = tuple(one for one in check_protocol(new_text) if whole or one.code not in _ACROSS)
+    if any(one.code == _READS for one in new) and "scale_loss" in old_text:
+        lines, inside = Lines(new_text), _read_in_blocks(old_text)
+        new = tuple(one for one in new if one.code != _READS or lines.content(one.line).strip() not in inside)
     if not new:
         return ()
     old = check_protocol(old_text)

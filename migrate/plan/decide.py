@@ -52,7 +52,7 @@ from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
 from .premises.said_before import check_said_before
 from .premises.unhooked import review_unhooked
-from .premises.untrained import review_untrained
+from .premises.untrained import review_public_evaluations, review_untrained
 from .regions.coverage import Coverage
 from .regions.gradless import review_kept_copies
 from .regions.marks import Region
@@ -181,6 +181,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         switches(ctx, unit, plan, Finder(ctx, unit, schedule.scalers, planner.order))
     else:
         settle_scalers(ctx, unit, plan)
+    review_public_evaluations(ctx, unit, plan)
     tell_copied(ctx, unit, schedule, plan.homes.owners)
     if not _never(plan):
         review_products(ctx, unit, planner)

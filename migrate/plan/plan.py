@@ -32,6 +32,7 @@ class Plan:
     homes: Homes = field(default_factory=Homes)
     always: bool = True  # mixed precision is never off
     enabled_at: dict[Region, str] = field(default_factory=dict)  # "" where autocast is always on
+    alone: list[Region] = field(default_factory=list)  # evaluations that may run where nothing trains
     hoist_enabled: list[str] = field(default_factory=list)
     named: list[Named] = field(default_factory=list)  # conditions that several regions of a function ask
     scaler_at: dict[ast.AST, str] = field(default_factory=dict)  # site, step, unscale or state use -> expression

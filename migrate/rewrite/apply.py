@@ -44,6 +44,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
+from .idle_strings import idle_string_lines
 from .lines import Lines, may_span_lines, string_lines
 from .trace import Run, common_words
 
@@ -191,6 +192,7 @@ class _Out:
     newline: str
     movers: tuple[Reindent, ...]
     runs: tuple[Run, ...] = ()  # counted from the start of the line
+    idle: bool = False  # it begins within a string that nobody reads
 
 
 @dataclass
@@ -221,9 +223,8 @@ class _Writer:
             self.traced += [Run(before + run.new, run.old, run.length) for run in runs]
             self.parts.append(content)
         if newline:
-            self.out.append(
-                _Out("".join(self.parts), newline, self.containing(self.owner), tuple(self.traced))
-            )
+            movers, idle = self.containing(self.owner), self.owner in self._idle
+            self.out.append(_Out("".join(self.parts), newline, movers, tuple(self.traced), idle))
             self.parts, self.traced = [], []
 
     def replacement(self, replace: Replace) -> None:
@@ -260,6 +261,10 @@ class _Writer:
                 found[line].append(one)
         return found
 
+    @cached_property
+    def _idle(self) -> frozenset[int]:
+        return idle_string_lines(self.lines.text) if self.reindents else frozenset()
+
     def result(self) -> str:
         if self.parts:
             self.put("", "\n", self.owner)
@@ -268,7 +273,7 @@ class _Writer:
             contents = [line.content for line in self.out]
             fixed = string_lines(contents) if may_span_lines(contents) else frozenset()
             for number, line in enumerate(self.out, 1):
-                if number not in fixed:
+                if number not in fixed or line.idle:
                     before = len(line.content)
                     line.content = _moved(line)
                     line.runs = _shifted(line.runs, len(line.content) - before)

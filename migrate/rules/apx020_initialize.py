@@ -24,6 +24,7 @@ from ..plan.premises.premises import model_alone
 from ..units.conditions import conjunction
 from ..units.unit import Context
 from .common import Plan, Stage, Work
+from .put_back import Pairs, match, parts, put_back
 from .same_items import same_item
 
 ID = "APX020"
@@ -35,7 +36,7 @@ if args.fp16:
 AFTER = """\
 scaler = torch.amp.GradScaler("cuda", enabled=args.fp16)
 """
-Pairs = list[tuple[ast.expr, ast.expr]]
+_THERE = "deleted: it is there already"
 NOTES = {
     "APX021": "What an option of `initialize` (a level, a static scale, bounds) changes natively.",
 }
@@ -115,7 +116,15 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
         kept = _assignment(stmt.targets[0], _models(init), _optimizers(init))
         kept = kept and [(target, value) for target, value in kept if not same_item(m, target, value)]
         kept = kept and [(target, value) for target, value in kept if not (_unread(m, target) and _plain(plan, value))]
-        if kept is None:
+        back = put_back(m, stmt, _models(init), _optimizers(init))
+        if not all(_plain(plan, part) for one in back for part in parts(one.targets[0])):
+            back = []
+        for one in back:
+            work.draft.delete(one)
+            work.note(plan.unit.number, ID, one, _THERE)
+        if back:
+            work.draft.delete(stmt)
+        elif kept is None:
             work.draft.replace(init.call, result)
         elif kept and not _goes_back(plan, work, stmt, kept):
             work.draft.rewrite(stmt, _written(work, kept))
@@ -158,10 +167,10 @@ def _assignment(target: ast.expr, models: ast.expr, optimizers: ast.expr | None)
     """Targets and values that are left of ``target = amp.initialize(…)``; None where it has to stay whole."""
     pairs: Pairs = []
     if optimizers is None:
-        if not _match(target, models, pairs):
+        if not match(target, models, pairs):
             return None
     elif isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2:
-        if not _match(target.elts[0], models, pairs) or not _match(target.elts[1], optimizers, pairs):
+        if not match(target.elts[0], models, pairs) or not match(target.elts[1], optimizers, pairs):
             return None
     else:
         return None
@@ -189,7 +198,7 @@ def _goes_back(plan: Plan, work: Work, stmt: ast.stmt, pairs: Pairs) -> bool:
         return False
     for one in below:
         work.draft.delete(one)
-        work.note(plan.unit.number, ID, one, "deleted: it is there already")
+        work.note(plan.unit.number, ID, one, _THERE)
     return True
 
 
@@ -225,17 +234,6 @@ def _plain(plan: Plan, value: ast.expr) -> bool:
             return _plain(plan, owner) and _plain(plan, index)
         case _:
             return False
-
-
-def _match(target: ast.expr, value: ast.expr, pairs: Pairs) -> bool:
-    """Pair up targets and values, opening literals of equal length."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
-            starred = any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
-            return not starred and all(_match(t, v, pairs) for t, v in zip(target.elts, value.elts, strict=True))
-        return False
-    pairs.append((target, value))
-    return True
 
 
 def _arm(scale: str) -> str:

@@ -101,9 +101,8 @@ def _last_item(work: Work, with_: ast.With) -> ast.expr | None:
 
 def _note(plan: Plan, work: Work, region: Region) -> None:
     first, last = region.block.body[region.first], region.block.body[region.last]
-    what = (
-        "evaluation runs under autocast, as it did under O1"
-        if region.why == "evaluation"
-        else ("forward and loss run under autocast")
-    )
+    what = "forward and loss run under autocast"
+    if region.why == "evaluation":
+        when = " where something had initialized Apex" if region in plan.alone else ""
+        what = f"evaluation runs under autocast, as it did under O1{when}"
     work.note_lines(plan.unit.number, ID, work.m.first_line(first), work.m.last_line(last), what)

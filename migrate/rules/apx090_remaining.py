@@ -18,7 +18,7 @@ from ..facts.strays import strays
 from ..flow.values import Values
 from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS, unknown
 from ..model import Finding, Severity
-from ..plan.backends.outdated import natives
+from ..plan.backends.outdated import natives, outdated
 from ..plan.carried import AMP
 from ..plan.listed_state import listed
 from ..units.conditions import finds_apex
@@ -177,6 +177,8 @@ def _imported(ctx: Context, work: Work, name: str) -> str:
     """What is to be said of a name that an import brings in: of a part of Apex, whether it is used."""
     if work.sites is None and name == "apex.amp" and work.migrated and not _left(ctx, work):
         return f"{name}~"
+    if work.sites is None and name == "apex.amp" and outdated(ctx) and not _left(ctx, work):
+        return f"{name}?"  # what runs on an older torch alone went
     if work.sites is None or not _of_parts(name):
         return name
     if name.endswith(".*"):

@@ -31,12 +31,21 @@ def outdated(ctx: Context) -> list[ast.If]:
         return []
     known = _known(ctx)
     uses = [use for use in uses if not _natives(ctx, known, use)]
-    sites: list[ast.AST] = [*uses, *stmts]
+    sites: list[ast.AST] = [*uses, *(stmt for stmt in stmts if not _only_tries(ctx, stmt))]
     if not known or not all(_is_dead(ctx, known, node) for node in sites):
         return []
     live = [node for node in known if not _is_dead(ctx, known, node)]
     ends = {ctx.m.file(node).number: _flags(ctx, ctx.m.file(node)) for node in live}
     return [n for n in live if _holds_one(ctx, n, sites) or _says_flags(ctx, n) or _asks(n, ends[ctx.m.file(n).number])]
+
+
+def _only_tries(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether an import only asks whether Apex is there: it stands in a ``try``, and its file reads no name of it."""
+    file = ctx.m.file(stmt)
+    names = {alias.asname or alias.name.split(".")[0] for alias in getattr(stmt, "names", ())}
+    reads = (node for name in names for node in ctx.m.named(name) if isinstance(node.ctx, ast.Load))
+    read = any(ctx.m.file(node) is file for node in reads)
+    return isinstance(ctx.m.parent[stmt], ast.Try) and not read and not names & ctx.exported_by(file)
 
 
 @once

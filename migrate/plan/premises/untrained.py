@@ -6,7 +6,9 @@ import ast
 from collections.abc import Collection
 
 from ...units.order import NOT_YET
+from ...units.public import public
 from ...units.unit import Context, Unit
+from ..plan import Plan
 from ..regions.planner import Planner
 from .doubts import makers
 
@@ -40,6 +42,55 @@ def review_untrained(ctx: Context, unit: Unit, regions: Planner) -> None:
                     f"this {cls.name} never trains here: where nothing else in the process had initialized Apex, it "
                     "ran in float32, and now it runs under autocast where its switch is on",
                 )
+
+
+def review_public_evaluations(ctx: Context, unit: Unit, plan: Plan) -> None:
+    """What whoever has a package may evaluate without training, where nothing in the tree does: ``Trainer.evaluate`` of
+    a class whose ``train`` initializes. Where that was all that a process ran, nothing was cast."""
+    for region in plan.planner.regions:
+        enabled = plan.enabled_at.get(region, "")
+        if region.why != "evaluation" or enabled == "False" or ".is_enabled()" in enabled:
+            continue
+        entries = _entries(ctx, plan.planner, region.block.body[region.first])
+        if entries:
+            plan.alone.append(region)
+            unit.review(
+                region.block.body[region.first],
+                "APX035",
+                f"whoever calls {_listed(entries)} in a process that trains nothing ran this in float32, as nothing "
+                "had initialized Apex; now it runs under autocast wherever its switch is on",
+            )
+
+
+def _listed(names: list[str]) -> str:
+    spelled = [f"{name}()" for name in names]
+    return " or ".join([", ".join(spelled[:-1]), spelled[-1]] if len(spelled) > 1 else spelled)
+
+
+def _entries(ctx: Context, regions: Planner, stmt: ast.stmt) -> list[str]:
+    """The public functions that nothing in the tree calls, and public methods of classes of which it makes no object,
+    that lead to a statement on a way that initializes nothing."""
+    m, order = ctx.m, regions.order
+    todo, met, found = [m.function(stmt).node], set[ast.AST](), set[str]()
+    while todo:
+        one = todo.pop()
+        if one in met or order.switches(one) or not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        met.add(one)
+        callers = [m.function(call).node for call in ctx.v.calls.get(one, ())]
+        scope = m.scope_of[one]
+        cls = m.class_of(scope)
+        here = callers if cls is None else [caller for caller in callers if m.class_of(m.scope_of[caller]) is not cls]
+        if not here and public(ctx, scope) and (cls is None or _made_elsewhere(ctx, regions, cls)):
+            found.add(one.name)
+        todo += callers
+    return sorted(found)
+
+
+def _made_elsewhere(ctx: Context, regions: Planner, cls: ast.ClassDef) -> bool:
+    """Whether nothing in the tree makes an object of a class, and making one initializes nothing."""
+    made = ctx.m.method(cls, "__init__")
+    return made is not None and not regions.order.switches(made) and not makers(ctx, made)
 
 
 def _called_alone(ctx: Context, name: str, made: ast.Call) -> list[ast.Call]:

@@ -555,6 +555,9 @@ class Planner:
         if compute.forbidden(stmt) and (alone := self._free_part(stmt, call)) is not None:
             self._hoist(stmt, alone, "output")
             return
+        if isinstance(stmt, ast.For) and self._ahead_of_its_loop(stmt, call):
+            self._hoist(stmt, call, "output")
+            return
         if compute.forbidden(stmt):
             if isinstance(stmt, (ast.For, ast.While, ast.If, ast.With, ast.Try)):
                 raise Manual(call, "the model is called in the header of a block that also runs a backward or step")
@@ -571,8 +574,7 @@ class Planner:
                 if compute.forwards(later) and i > last + 1:
                     self._losses_from(block, i, tainted)  # of both: a flipped image's results are added
                     break  # it gets a region of its own
-                worked = self.worked.makes_loss if self.worked.model_alone else self.worked.float_work
-                if compute.forwards(later) or worked(later, tainted):
+                if compute.forwards(later) or self.worked.casted(later, tainted):
                     if self._apart(block.body[last + 1 : i], later, tainted) >= MAX_GAP:
                         self._span(block, first, last, "evaluation")
                         first = i
@@ -592,7 +594,7 @@ class Planner:
         for later in block.body[first:]:
             if self.compute.forbidden(later) or isinstance(later, SCOPES):
                 return
-            if isinstance(later, ast.If) and not self.compute.forwards(later):
+            if isinstance(later, ast.If):
                 for arm in filter(None, (later.body, later.orelse)):
                     self._losses_from(self.ctx.m.block(arm[0]), 0, set(tainted))
             elif self.slices.reads(later) & tainted:
@@ -638,7 +640,7 @@ class Planner:
             later = block.body[i]
             if self.compute.forbidden(later) or isinstance(later, SCOPES):
                 return
-            if isinstance(later, ast.If) and not self.compute.forwards(later):
+            if isinstance(later, ast.If):
                 for arm in (later.body, later.orelse):
                     if arm:
                         self._losses_from(self.ctx.m.block(arm[0]), 0, tainted)
@@ -667,6 +669,19 @@ class Planner:
             part = outer
         ahead = (n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.ctx.m.end(n) <= self.ctx.m.start(part))
         return None if self.compute.forbidden(part) or any(map(self.compute.forbidden, ahead)) else part
+
+    def _ahead_of_its_loop(self, loop: ast.For, call: ast.Call) -> bool:
+        """Whether a call that a loop's header makes may stand ahead of it, as what the loop goes through is no tensor
+        any more: ``for wave in model(mels).cpu().numpy(): wavfile.write(name, rate, wave)``."""
+        m = self.ctx.m
+        if not m.inside(call, loop.iter) or not self._always(loop, call) or any(map(self.compute.forwards, loop.body)):
+            return False
+        taken, part = False, m.parent[call]
+        while isinstance(part, ast.Attribute) and isinstance(m.parent[part], ast.Call):
+            taken |= part.attr in ("numpy", "tolist")
+            part = m.parent[m.parent[part]]
+        before = [n for n in walk_now(loop.iter) if isinstance(n, ast.Call) and m.end(n) <= m.start(call)]
+        return taken and not before and self.joined.tight.many(loop.body)
 
     def _always(self, stmt: ast.stmt, expr: ast.expr) -> bool:
         """Whether a part of a statement is computed once whenever that runs."""

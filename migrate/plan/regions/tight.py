@@ -68,9 +68,12 @@ class Tight:
         """Whether a statement, or one in it, does work of the host that a reader would not look for in a region."""
         return any(self._simply_of_note(s) for s in walk_now(stmt) if isinstance(s, ast.stmt))
 
+    def many(self, stmts: list[ast.stmt]) -> bool:
+        """Whether statements have more lines than a region should hold that could leave them out."""
+        return sum((s.end_lineno or s.lineno) - s.lineno + 1 for s in stmts) > MAX_BETWEEN
+
     def _apart(self, between: list[ast.stmt]) -> bool:
-        lines = sum((s.end_lineno or s.lineno) - s.lineno + 1 for s in between)
-        return lines > MAX_BETWEEN and any(map(self.of_note, between))
+        return self.many(between) and any(map(self.of_note, between))
 
     def _wanted(self, stmt: ast.stmt) -> bool:
         """Whether a statement computes something that autocast matters for, or may."""
@@ -95,7 +98,8 @@ class Tight:
         for body in bodies:
             if any(map(self._wanted, body)):
                 found += self.spans(self.m.block(body[0]), 0, len(body) - 1)
-        return found if 0 < len(found) <= MAX_PARTS else None
+        whole = any(self.m.is_elif(block.body[first]) for block, first, _ in found)  # nothing stands around an ``elif``
+        return found if 0 < len(found) <= MAX_PARTS and not whole else None
 
     def _header_computes(self, stmt: ast.stmt) -> bool:
         match stmt:

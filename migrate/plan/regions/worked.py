@@ -37,7 +37,18 @@ class Worked:
     def makes_loss(self, stmt: ast.stmt, tainted: set[str]) -> bool:
         """Whether a statement computes a loss of model outputs."""
         calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
-        return any(called_loss(ast.unparse(c.func).rpartition(".")[2]) for c in calls)
+        if any(called_loss(ast.unparse(c.func).rpartition(".")[2]) for c in calls):
+            return True
+        return any(self._of_a_loss(c) for c in calls if self._is_handed(c, tainted))
+
+    def _of_a_loss(self, call: ast.Call) -> bool:
+        """Whether what is called is of a class that is a loss by its name."""
+        held = (o for o in self.ctx.v.of(call.func) if o.kind in ("call", "instance"))
+        return any(o.label.endswith("Loss") for o in held)
+
+    def casted(self, stmt: ast.stmt, tainted: set[str]) -> bool:
+        """Whether O1's casts reached what a statement computes on model outputs; of O2 and O3, whether it is a loss."""
+        return self.makes_loss(stmt, tainted) or (not self.model_alone and self.float_work(stmt, tainted))
 
     def calls_loss(self, stmt: ast.stmt) -> bool:
         """Whether a statement calls what is a loss by its name, or by that of its class (``self.cri_pix``); not where
@@ -46,8 +57,7 @@ class Worked:
             name = ast.unparse(call.func).rpartition(".")[2]
             if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
                 continue  # ``nn.L1Loss().cuda()``
-            held = (o for o in self.ctx.v.of(call.func) if o.kind in ("call", "instance"))
-            if (called_loss(name) and not name[:1].isupper()) or any(o.label.endswith("Loss") for o in held):
+            if (called_loss(name) and not name[:1].isupper()) or self._of_a_loss(call):
                 return True
         return False
 

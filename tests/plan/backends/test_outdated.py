@@ -81,3 +81,28 @@ def train():
 )
 def test_a_flag_that_is_set_there_alone(more: str, inner: str, dead: bool) -> None:
     assert bool(outdated(context(FLAG.format(more=more, inner=inner)))) is dead
+
+
+PROBED = """
+import torch
+try:
+    from apex import amp
+    has_apex = True
+except ImportError:
+    has_apex = False
+
+def is_apex_available():
+    return has_apex
+
+if torch.__version__ < "1.6":
+    from apex import amp as old
+    old.initialize(m)
+"""
+
+
+def test_an_import_that_only_asks_whether_apex_is_there() -> None:
+    """It is no use that a newer torch comes to, unless its file reads the name or others take it."""
+    assert outdated(context(PROBED))
+    assert not outdated(context(f"{PROBED}\nprint(amp)\n"))
+    assert not outdated(context(PROBED, exported="amp"))
+    assert not outdated(context(PROBED.replace("try:", "if True:").replace("except ImportError:", "else:")))

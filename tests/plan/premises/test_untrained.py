@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Settings
+from migrate.model import Importable, Outside, Settings
 
 TEXT = """\
 import torch
@@ -113,3 +113,66 @@ def test_one_that_initializes_when_it_is_first_asked_for_its_optimizer() -> None
     result = migrate_module(LAZY, Settings())
     assert result.new_text is not None, result.findings
     assert not any("never trains here" in one.message for one in result.findings)
+
+
+PUBLIC = """\
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, model, args):
+        self.model, self.args = model, args
+
+    def train(self, batches):
+        model = self.model
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        if self.args.fp16:
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+        for x, y in batches:
+            optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(model(x), y)
+            if self.args.fp16:
+                with amp.scale_loss(loss, optimizer) as scaled:
+                    scaled.backward()
+            else:
+                loss.backward()
+            optimizer.step()
+        return self.evaluate(batches)
+
+    def evaluate(self, batches):
+        return self._loop(batches)
+
+    def _loop(self, batches):
+        with torch.no_grad():
+            return [self.model(x).argmax(1) for x, _ in batches]
+"""
+USED = """
+
+def main(args, batches):
+    trainer = Trainer(torch.nn.Linear(4, 2), args)
+    trainer.train(batches)
+    return trainer.evaluate(batches)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "whose", "named"),
+    [
+        (PUBLIC, Importable.ALL, True),
+        (PUBLIC, Importable.NOWHERE, False),  # whoever runs it stands in the file
+        (PUBLIC + USED, Importable.ALL, False),  # nothing says that others make such an object as well
+        (PUBLIC.replace("evaluate", "_evaluate"), Importable.ALL, False),
+        (
+            PUBLIC.replace("self.model, self.args = model, args", "self.args = args\n        self.train(())"),
+            Importable.ALL,
+            False,  # it initialized as it was made
+        ),
+    ],
+)
+def test_a_method_of_a_package_that_evaluates_and_never_trains(text: str, whose: Importable, named: bool) -> None:
+    result = migrate_module(text, Settings(), Outside(importable=whose))
+    assert result.new_text is not None, result.findings
+    assert any("whoever calls evaluate()" in one.message for one in result.findings) is named
+    notes = [one.message for one in result.changes if one.rule == "APX030"]
+    assert any("where something had initialized Apex" in note for note in notes) is named
