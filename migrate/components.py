@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from .bases import keepers_of_options
+from .bases import keepers_of_options, listing_themselves
 from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
@@ -52,7 +52,10 @@ _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 _BY_NAME = re.compile(rb"\bgetattr\(\s*(?:torch\.)?(?:nn|F|functional|nn\.functional)\s*,")
 _NAMED = re.compile(rb"[\"'](?:binary_cross_entropy|BCELoss)[\"']")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
-_LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
+_LISTS = re.compile(
+    rb"\b(?:dir|vars|getmembers)\((?!(?:" + _RUN + rb")\b)[a-z]\w*[,)]"
+    rb"|(?<![\w.])(?!(?:" + _RUN + rb")\b)[a-z]\w*\.__dict__\b(?!\.update\b|\.setdefault\b|[ \t]*=[^=])"
+)
 _STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
 _TRAINS_ITSELF = (re.compile(rb"\.backward\("), re.compile(rb"\.step\("))
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
@@ -282,6 +285,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     handing = _handing_over(amp, imports) | _adding_far(amp, imports)
     told = _told(amp, imports) | handing
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints, *keepers_of_options(amp, imports)}
+    members.update(listing_themselves(amp, imports))
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     ends |= handing | _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
