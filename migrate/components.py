@@ -36,6 +36,7 @@ from .knowledge.models import NETWORK_MADE, OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
 from .model import UNSETTLED, Outside, Standing
 from .reading import read
+from .running_handed import running_handed
 from .sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
@@ -634,6 +635,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     above = _from(beside, imports).difference(amp, near)
     asked = (_touches, _may_run_networks, _keeps_results)
     found = {one for one in near if any(joins(one, imports) for joins in asked)}
+    found.update(running_handed(amp, near, imports))
     taken_out = {name for one in beside for name in imports.words(_OF_OTHERS, one)}
     found |= {one for one in near if not _kept_networks(one, imports).isdisjoint(taken_out)}
     found |= {kept for one in found for kept in _kept_by(one, imports)}.difference(amp)
