@@ -16,8 +16,8 @@ from .knowledge.models import OPTIONS
 _KEPT = "|".join(sorted(OPTIONS))
 _SETS = re.compile(rf"\bself\.({_KEPT})[ \t]*=[^=]".encode())
 _OF_WHAT_IS_SET = re.compile(
-    rb"\b__(?:setattr|slots|getstate|reduce|reduce_ex|dict)__|\bNamedTuple\b|\b(?:frozen|slots)[ \t]*="
-    rb"|\b(?:vars|dir)\(self\b"
+    rb"\b__(?:setattr|slots|getstate|reduce|reduce_ex)__|\bNamedTuple\b|\b(?:frozen|slots)[ \t]*="
+    rb"|\bself\.__dict__\b(?!\.update\b|\.setdefault\b|\[|[ \t]*=[^=])|\b(?:vars|dir|getmembers)\([ \t]*self[ \t]*[,)]"
 )
 _ASKS = re.compile(rf"\bself\.({_KEPT})\b(?![ \t]*=[^=])".encode())
 

@@ -36,6 +36,7 @@ from .knowledge.models import NETWORK_MADE, OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
 from .model import UNSETTLED, Outside, Standing
 from .reading import read
+from .running_handed import running_handed
 from .sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
@@ -52,7 +53,10 @@ _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 _BY_NAME = re.compile(rb"\bgetattr\(\s*(?:torch\.)?(?:nn|F|functional|nn\.functional)\s*,")
 _NAMED = re.compile(rb"[\"'](?:binary_cross_entropy|BCELoss)[\"']")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
-_LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
+_LISTS = re.compile(
+    rb"\b(?:dir|vars|getmembers)\((?!(?:" + _RUN + rb")\b)[a-z]\w*[,)]"
+    rb"|(?<![\w.])(?!(?:" + _RUN + rb")\b)[a-z]\w*\.__dict__\b(?!\.update\b|\.setdefault\b|[ \t]*=[^=])"
+)
 _STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
 _TRAINS_ITSELF = (re.compile(rb"\.backward\("), re.compile(rb"\.step\("))
 # A gradient by any of its names: ``p.grad``, ``p._grad``, ``getattr(p, "grad")``, ``case nn.Parameter(grad=g)``.
@@ -636,6 +640,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     above = _from(beside, imports).difference(amp, near)
     asked = (_touches, _may_run_networks, _keeps_results)
     found = {one for one in near if any(joins(one, imports) for joins in asked)}
+    found.update(running_handed(amp, near, imports))
     taken_out = {name for one in beside for name in imports.words(_OF_OTHERS, one)}
     found |= {one for one in near if not _kept_networks(one, imports).isdisjoint(taken_out)}
     found |= {kept for one in found for kept in _kept_by(one, imports)}.difference(amp)

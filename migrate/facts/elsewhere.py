@@ -449,6 +449,11 @@ def may_apply_networks(file: Outline) -> bool:
     return any(map(_runs_handed, file.every))
 
 
+def applied_by(file: Outline, names: Collection[str]) -> bool:
+    """Whether one of some functions of a file does so."""
+    return any(one.name in names and _runs_handed(one) for one in file.functions)
+
+
 def makers_of(files: Iterable[Outline], networks: Collection[str]) -> frozenset[str]:
     """The functions of some files that give back an object of one of these classes, or of one from a table."""
     functions = [one for file in files for one in file.functions]
@@ -897,7 +902,7 @@ def _runs(function: _Function, held: frozenset[str], known: Collection[str]) -> 
         owner, _, last = called.rpartition(".")
         method = FORWARDING.fit(last) or GENERATING.fit(last)
         run = called if called in held else owner if owner in held and method else ""
-        text = last == "encode" and run in function.parameters and not NETWORK_MADE.fit(run)  # of a string
+        text = last == "encode" and owner in function.parameters and not NETWORK_MADE.fit(run)  # of a string
         if run and not text and not _other(run):
             return True
     return False

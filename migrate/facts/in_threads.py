@@ -9,7 +9,7 @@ from ..knowledge.host import POOL_METHODS, STARTS_THREADS
 
 _STARTS, _METHODS = ("|".join(sorted(names)) for names in (STARTS_THREADS, POOL_METHODS))
 _HANDS = re.compile(
-    rf"(?:\b(?:{_STARTS})\(|\.(?:{_METHODS})\(|\.apply\((?=[\w.]+,[ \t]*(?:args=)?[(\[]))"
+    rf"(?:\b(?:{_STARTS})\(|(?<!\bitertools)\.(?:{_METHODS})\(|\.apply\((?=[\w.]+,[ \t]*(?:args=)?[(\[]))"
     r"((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*)"
 )
 _NAME = re.compile(r"(?<![\w.])(?:self\.)?(\w+)(?![\w.(]|[ \t]*=)")

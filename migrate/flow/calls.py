@@ -272,14 +272,7 @@ class Calls(Rows):
                     self._run_function(node, var, obj, function)
             case "partial":
                 assert isinstance(obj.key, ast.Call)
-                part = obj.key
-                callee = self.callee(obj)
-                if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                    self.calls[callee].append(node)
-                    self._bind(part, callee, skip=0, drop=1)
-                    self._bind(node, callee, skip=len(part.args) - 1)
-                    self._flow(("r", callee), var)
-                self._each(self._expr(part.args[0]), lambda o: self._made_of_part(part, node, var, o))
+                self._fill_part((obj.key,), node, var)
             case "path" if is_found(obj):
                 self._add(var, Obj("call", node, called_name(node) or "call"))
             case "call" if (one := referred(obj)) is not None:
@@ -289,14 +282,42 @@ class Calls(Rows):
             case _:
                 pass
 
-    def _made_of_part(self, part: ast.Call, node: ast.Call, var: Var, obj: Obj) -> None:
-        """``partial(Evaluator, task)()`` makes an object, and its constructor is handed what both are."""
-        if obj.kind != "class" or not isinstance(obj.key, ast.ClassDef):
-            return
-        self._add(var, Obj("instance", obj.key, obj.key.name))
-        for init in self._methods(obj.key, "__init__"):
-            self._bind(part, init, skip=1, drop=1)
-            self._bind(node, init, skip=len(part.args))
+    def _fill_part(self, parts: tuple[ast.Call, ...], node: ast.Call | None, var: Var) -> None:
+        """What a partial fills is handed what it holds, as soon as it is known what that is, and what the call hands
+        over; ``parts`` are it and the partials that it is one of, without a call where somebody else makes that."""
+        self._each(self._expr(parts[0].args[0]), lambda obj: self._run_part(parts, node, var, obj))
+
+    def _run_part(self, parts: tuple[ast.Call, ...], node: ast.Call | None, var: Var, obj: Obj) -> None:
+        match obj.kind:
+            case "partial" if isinstance(obj.key, ast.Call) and obj.key not in parts:
+                self._fill_part((obj.key, *parts), node, var)
+            case "instance" if isinstance(obj.key, ast.ClassDef):
+                for method in ("forward", "__call__"):
+                    called: Var = ("called", parts[0], obj.key, method)
+                    self._member(obj, obj.key, method, called)
+                    self._each(called, lambda one: self._run_part(parts, node, var, one))
+            case "class" if isinstance(obj.key, ast.ClassDef) and node is not None:
+                self._add(var, Obj("instance", obj.key, obj.key.name))
+                for init in self._methods(obj.key, "__init__"):
+                    self.calls[init].append(node)
+                    self._bind_parts(parts, node, init, 1)
+            case "function" | "method":
+                for callee in self.functions(obj):
+                    skip = 1 if self._has_receiver(obj, callee) else 0
+                    self._bind_parts(parts, node, callee, skip)
+                    if skip and not unbound(obj) and (own := self.m.self_name(self.m.scope_of[callee])) is not None:
+                        self._add(("n", self.m.scope_of[callee], own), obj.key[0])  # type: ignore[index]
+                    if node is not None:
+                        self.calls[callee].append(node)
+                        self._flow(("r", callee), var)
+
+    def _bind_parts(self, parts: tuple[ast.Call, ...], node: ast.Call | None, callee: ast.AST, skip: int) -> None:
+        """``partial(Evaluator, task)(model)``: ``task`` comes first."""
+        for part in parts:
+            self._bind(part, callee, skip, drop=1)
+            skip += len(part.args) - 1
+        if node is not None:
+            self._bind(node, callee, skip)
 
     def _run_function(self, node: ast.Call, var: Var, obj: Obj, callee: ast.AST) -> None:
         assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
@@ -346,10 +367,8 @@ class Calls(Rows):
 
     def _hand_over(self, obj: Obj) -> None:
         """A partial that somebody else will call fills what it fills all the same."""
-        callee = self.callee(obj) if obj.kind == "partial" else None
-        if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            assert isinstance(obj.key, ast.Call)
-            self._bind(obj.key, callee, skip=0, drop=1)
+        if obj.kind == "partial" and isinstance(obj.key, ast.Call):
+            self._fill_part((obj.key,), None, ("void",))
 
     def _has_receiver(self, obj: Obj, callee: ast.AST) -> bool:
         scope = self.m.scope_of[callee]

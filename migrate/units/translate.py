@@ -347,6 +347,8 @@ def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr |
     index = positional.index(name) - receiver(ctx, call, callee)
     part = partial_of(ctx, call)
     if part is not None:
+        if any(obj.kind == "partial" for obj in ctx.v.of(part.args[0])):
+            return None  # that has filled some before
         given = len(part.args) - 1
         if index < given:
             return part.args[index + 1]

@@ -19,6 +19,8 @@ HANDS = {
     "def it(net, fn):\n    net.apply(fn)\n": set(),
     "def it(frame, fn):\n    return frame.apply(fn, axis=1)\n": set(),
     "def it(net, xs):\n    return list(map(net, xs))\n": set(),
+    "def it(net, xs):\n    return list(itertools.starmap(net, xs))\n": set(),
+    "def it(net, xs):\n    return workers.starmap(net, batches)\n": {"net"},
 }
 MADE = {
     f"{KEEPER}        return list(self.pool.map(self.fn, xs))\n": {"fn"},

@@ -254,10 +254,11 @@ class Handing(Making, ABC):
     def _filled_by(self, call: ast.Call, scope: Scope, after: str | None) -> ast.Call | None:
         """The ``functools.partial(...)`` that a call goes through and that hands on the optimizer."""
         partials = [o.key for o in self.ctx.v.of(call.func) if o.kind == "partial" and isinstance(o.key, ast.Call)]
-        for part in partials:
-            if after is not None and (
-                scope.params.index(after) < len(part.args) - 1 or any(k.arg == after for k in part.keywords)
-            ):
+        own = receiver(self.ctx, call, scope)
+        for part in partials if after is not None else ():
+            inner = [o.key for o in self.ctx.v.of(part.args[0]) if o.kind == "partial" and isinstance(o.key, ast.Call)]
+            ahead = own + sum(len(one.args) - 1 for one in (part, *inner))
+            if scope.params.index(after) < ahead or any(k.arg == after for one in (part, *inner) for k in one.keywords):
                 return part
         return None
 

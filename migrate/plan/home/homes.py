@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ...facts.loops import gone_through
+from ...facts.names import last_name
 from ...facts.scopes import Scope
 from ...facts.sites import opened
 from ...flow.arguments import default_of
@@ -591,13 +592,18 @@ class Finder(Handing):
         """Who lists all attributes of an object finds the scaler among them."""
         m, v = self.ctx.m, self.ctx.v
         family = set(v.order(owner))
-        nodes: list[ast.Attribute | ast.Call] = [*m.attributes("__dict__"), *m.calls("vars"), *m.calls("dir")]
+        calls = [call for name in ("vars", "dir", "getmembers") for call in m.calls(name)]
+        nodes: list[ast.Attribute | ast.Call] = [*m.attributes("__dict__"), *calls]
         for node in m.in_order(nodes):
             above = m.parent[node]
             if isinstance(above, ast.Attribute) and above.attr in ("update", "setdefault"):
                 continue  # sets some
+            if isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
+                continue  # asks for one
             match node:
                 case ast.Attribute(value=listed, ctx=ast.Load()) | ast.Call(func=ast.Name(), args=[listed]):
+                    pass
+                case ast.Call(func=func, args=[listed, *_]) if last_name(func) == "getmembers":
                     pass
                 case _:
                     continue

@@ -1,5 +1,5 @@
 """Who asks for the parameters of a function that takes the scaler now: ``inspect.signature(train)``, for a command
-line or a table of options."""
+line or a table of options; ``train.__code__.co_varnames``, for a call by name."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from ...units.unit import Context
 from .places import Parameter
 
 _ASKS = ("signature", "getfullargspec", "getargspec")
+_KEEPS = ("__code__", "__annotations__", "__signature__", "__defaults__", "__kwdefaults__")
 
 
-def asked_for(ctx: Context, parameters: Iterable[Parameter]) -> Iterator[tuple[ast.Call, Parameter]]:
-    """The calls that list one of these parameters, too, from now on."""
+def asked_for(ctx: Context, parameters: Iterable[Parameter]) -> Iterator[tuple[ast.expr, Parameter]]:
+    """What lists one of these parameters, too, from now on."""
     mine = {parameter.function.node: parameter for parameter in parameters}
-    calls = [call for name in _ASKS for call in ctx.m.calls(name) if call.args]
-    for call in ctx.m.in_order(calls):
-        held = {node for one in ctx.v.of(call.args[0]) for node in ctx.v.functions(one)}
-        yield from ((call, mine[node]) for node in ctx.m.in_order(held) if node in mine)
+    asks: list[tuple[ast.expr, ast.expr]] = [(c, c.args[0]) for name in _ASKS for c in ctx.m.calls(name) if c.args]
+    asks += [(one, one.value) for name in _KEEPS for one in ctx.m.attributes(name) if isinstance(one.ctx, ast.Load)]
+    of = dict(asks)
+    for node in ctx.m.in_order(of):
+        held = {function for one in ctx.v.of(of[node]) for function in ctx.v.functions(one)}
+        yield from ((node, mine[function]) for function in ctx.m.in_order(held) if function in mine)

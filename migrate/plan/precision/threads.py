@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from ...facts.names import called_name
-from ...facts.networks import handed_elsewhere
+from ...facts.networks import handed_elsewhere, library
 from ...facts.sites import opened
 from ...knowledge.host import POOL_METHODS, STARTS_THREADS
 from ...knowledge.models import NOT_RUN_BY_METHOD
@@ -26,6 +26,8 @@ def review_threads(ctx: Context, unit: Unit, planner: Planner) -> None:
         method = isinstance(call.func, ast.Attribute)
         if ctx.v.callees(call) or planner.early(call) or not (method or called_name(call) in STARTS_THREADS):
             continue
+        if library(ctx.v, call.func) == "itertools":
+            continue  # `starmap`, which runs what it is handed itself
         runs = next(_functions(call), None)
         given = (expr for expr in _handed(call) if not _runs_nothing(expr))
         handed = [held for expr in given for held in opened(ctx.v, ctx.v.of(expr))]

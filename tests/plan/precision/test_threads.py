@@ -9,7 +9,7 @@ from migrate.facts.elsewhere import elsewhere, outline
 from migrate.model import Outside, Settings
 
 TEXT = """\
-import functools, threading
+import functools, itertools, threading
 import torch
 from apex import amp
 
@@ -43,6 +43,7 @@ CALLS = {
     "model.apply(reset)": False,
     "Round.apply(x, model)": False,
     "list(map(len, batches))": False,
+    "list(itertools.starmap(model, pairs))": False,
     "score(model, x)": False,
 }
 

@@ -1,4 +1,4 @@
-# expect: manual not scaled in this file
+# expect: manual called through functools.partial
 import functools
 
 import torch
