@@ -10,7 +10,7 @@ from itertools import pairwise
 from ..facts.scopes import Block
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from .arms import joined
-from .comments import with_comments
+from .comments import leading, with_comments
 from .draft import Draft, Wrap
 from .dropped import dropped_comments
 from .gaps import closed_gaps
@@ -321,6 +321,9 @@ class _Emission:
         if not at_the_end:
             behind: ast.stmt = stmt if isinstance(stmt, ast.Try) else stmt.orelse[-1]  # type: ignore[union-attr]
             end = with_comments(self.m, behind, m.indent(stmt))
+            if (about := leading(m, behind, end)) is not None:
+                self._edits.append(Reindent(about, end, m.indent(behind), m.indent(stmt)))
+                end = m.last_line(behind)
             self._edits.append(DeleteLines(m.last_line(last) + 1, end))
 
 
