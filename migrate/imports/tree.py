@@ -17,7 +17,8 @@ from .taken import mentions, takings
 
 _OF_APEX = frozenset({"amp", "apex"})
 _APEX = re.compile(rb"\b(?:amp|apex)\b")
-_COMPUTES = re.compile(rb"\bgetattr\(\s*[\w.]+\s*,\s*(?![\"'])|\b(?:globals|vars)\(|\b(?:eval|exec)\(")
+_STARS = re.compile(rb"\bfrom[ \t]+[\w.]+[ \t]+import[ \t]+\*")
+_COMPUTES = re.compile(rb"\bgetattr\(\s*(?:\w+\.)*(\w+)\s*,\s*(?![\"'])|\bexec\(")
 
 
 class Imports(Graph):
@@ -51,10 +52,17 @@ class Imports(Graph):
         users = {*self.importers(location), *self._speaking_of(location)}.difference(together)
         takers = [one for one in users if "*" in self._takes(one, location)]
         above = self.above(takers)
-        unknown = not above.isdisjoint(self.large) or any(location not in self.imported(one) for one in takers)
-        if unknown or self._taken_by_name(location) or any(self.words(_COMPUTES, one) for one in takers):
+        if not above.isdisjoint(self.large) or self._taken_by_name(location):
+            return frozenset()
+        if not all(self._by_star_alone(one, location) for one in takers):
             return frozenset()
         return _OF_APEX.difference(*(self.words(_APEX, one) for one in above))
+
+    def _by_star_alone(self, user: str, location: str) -> bool:
+        """Whether it is a star by which one file takes all names of another, and no name that it computes."""
+        if location not in self.imported(user) or not self.words(_STARS, user):
+            return False
+        return self.words(_COMPUTES, user).isdisjoint({module_name(location), ""})
 
     def _speaking_of(self, location: str) -> list[str]:
         """Files that import a module called like a file, which leads to none of the tree."""

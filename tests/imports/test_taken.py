@@ -160,6 +160,9 @@ def test_what_no_star_reads(tmp_path: Path) -> None:
         "from include import *\nprint(amp)\n": {"apex"},
         "from include import *\nprint('amp')\n": {"apex"},
         "from include import *\nif apex:\n    pass\n": {"amp"},
+        "from include import *\nmodel = getattr(nn, args.model)(eval(args.size))\n": {"amp", "apex"},
+        "import include\nfrom include import *\ngetattr(include, args.name)\n": set(),
+        "from include import *\nexec(text)\n": set(),
         "import include\n\ndef f(name):\n    return getattr(include, name)\n": set(),
         "from importlib import import_module\nimport_module({'a': 'include'}[name])\n": set(),
     }
