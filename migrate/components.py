@@ -161,6 +161,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     near = replace(
         source.outside,
         exported=imports.taken(at, (at,)),
+        unread=imports.unread(at, (at,)),
         importable=importable((at,), imports.above((at,)))[at],
         scalers=_scalers((at,), imports),
         switched=_switched((at,), imports),
@@ -862,6 +863,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
             switched=switched,
             own=_own(at, imports),
             importable=importables[at],
+            unread=imports.unread(at, number),
         )
         for at in number
     }

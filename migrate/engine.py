@@ -11,8 +11,10 @@ from functools import reduce
 from .check.asked_once import asked_otherwise
 from .check.compiles import compiles
 from .check.names import undefined_names
+from .check.problem import Problem
 from .check.protocol import new_problems
 from .facts.elsewhere import Elsewhere
+from .facts.files import File
 from .facts.from_others import amp_of_others
 from .facts.module import Module
 from .facts.once import once
@@ -118,6 +120,7 @@ def migrate_program(
     ctx = Context(
         m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, standing.answered,
         importable=public, uncast=m.handed_on([file.outside.uncast for file in files]),
+        unread=tuple(file.outside.unread for file in files),
     )  # fmt: skip
     fill(ctx)
     later = next((file.outside.later for file in files if file.outside.later is not None), None)
@@ -447,11 +450,18 @@ def _write_once(
             alone = len(ctx.m.files) == 1
             problems = [*undefined_names(file.text, new), *new_problems(file.text, new, alone)]
         if problems:
-            return _Attempt(texts, work, f"line {problems[0].line + file.first - 1}: {problems[0].message}")
+            return _Attempt(texts, work, _said(problems[0], file))
     again = asked_otherwise([file.text for file in ctx.m.files], texts)
     if again is not None:
-        return _Attempt(texts, work, f"line {again[1].line + ctx.m.files[again[0]].first - 1}: {again[1].message}")
+        return _Attempt(texts, work, _said(again[1], ctx.m.files[again[0]]))
     return _Attempt(texts, work, runs=runs)
+
+
+def _said(problem: Problem, file: File) -> str:
+    """A fault of one file, with all lines that it names counted through the files of the program."""
+    above = file.first - 1
+    message = re.sub(r"\bline (\d+)", lambda found: f"line {int(found[1]) + above}", problem.message)
+    return f"line {problem.line + above}: {message}"
 
 
 def _lost(ctx: Context, texts: Sequence[str]) -> str | None:

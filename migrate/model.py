@@ -82,6 +82,7 @@ class Outside:
     own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
     importable: Importable = Importable.NOWHERE  # who may import from here whose calls are not in the tree
     uncast: frozenset[str] = frozenset()  # names that programs without amp take from here, and run without casts
+    unread: frozenset[str] = frozenset()  # of `amp` and `apex` what nobody reads who takes all from here by a star
 
 
 ALONE = Outside()

@@ -145,7 +145,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         amp=tuple(sorted(amp, key=lambda source: source.shown)),
         notebooks=notebooks,
         spelling=frozenset(spelling),
-        beside=tuple(beside),
+        beside=tuple(one for one in beside if not one.location.startswith(folders)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -13,6 +14,11 @@ from .graph import Graph
 from .search_path import inside
 from .spelled import module_name, within_apex
 from .taken import mentions, takings
+
+_OF_APEX = frozenset({"amp", "apex"})
+_APEX = re.compile(rb"\b(?:amp|apex)\b")
+_STARS = re.compile(rb"\bfrom[ \t]+[\w.]+[ \t]+import[ \t]+\*")
+_COMPUTES = re.compile(rb"\bgetattr\(\s*(?:\w+\.)*(\w+)\s*,\s*(?![\"'])|\bexec\(")
 
 
 class Imports(Graph):
@@ -29,14 +35,34 @@ class Imports(Graph):
     def taken(self, location: str, together: Collection[str]) -> frozenset[str]:
         """The names that files which are not ``together`` with it take from a file, or from one of which they know no
         more than that it is called like it."""
-        importers = set(self.importers(location))
-        users = {*importers, *self._speaking_of(location)}.difference(together)
+        users = {*self.importers(location), *self._speaking_of(location)}.difference(together)
         found = frozenset[str]().union(*(self._takes(one, location) for one in users))
         # By a name or a path that is not written as an import: who imports it, or lies in the same folder, or one above
         # or below it. Nobody follows that, so a file that is together with it counts as well.
-        here = os.path.dirname(location)
+        return found | {"*"} if self._taken_by_name(location) else found
+
+    def _taken_by_name(self, location: str) -> bool:
+        here, importers = os.path.dirname(location), self.importers(location)
         by_name = (one for one in self.by_name_only if one in importers or _near(os.path.dirname(one), here))
-        return found | {"*"} if any(self._takes_any(one, location) for one in by_name) else found
+        return any(self._takes_any(one, location) for one in by_name)
+
+    def unread(self, location: str, together: Collection[str]) -> frozenset[str]:
+        """What a file may call Apex and its amp that nobody takes from it by a star: no file that takes all
+        of its names by one, of those not ``together`` with it, says the word, nor one that imports such a file."""
+        users = {*self.importers(location), *self._speaking_of(location)}.difference(together)
+        takers = [one for one in users if "*" in self._takes(one, location)]
+        above = self.above(takers)
+        if not above.isdisjoint(self.large) or self._taken_by_name(location):
+            return frozenset()
+        if not all(self._by_star_alone(one, location) for one in takers):
+            return frozenset()
+        return _OF_APEX.difference(*(self.words(_APEX, one) for one in above))
+
+    def _by_star_alone(self, user: str, location: str) -> bool:
+        """Whether it is a star by which one file takes all names of another, and no name that it computes."""
+        if location not in self.imported(user) or not self.words(_STARS, user):
+            return False
+        return self.words(_COMPUTES, user).isdisjoint({module_name(location), ""})
 
     def _speaking_of(self, location: str) -> list[str]:
         """Files that import a module called like a file, which leads to none of the tree."""

@@ -68,7 +68,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
             found.append(one)
             continue
         exported = file.outside.exported | taken.by_others(number)
-        outside = replace(file.outside, exported=exported)
+        outside = replace(file.outside, exported=exported, unread=frozenset())  # the program's own may read it
         known = replace(file, outside=outside)
         stays = number in staying
         spelled = texts[number] if stays else spelled_out(texts[number], outside.exported)

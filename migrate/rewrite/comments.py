@@ -10,6 +10,8 @@ from ..facts.module import Module
 ABOUT_AMP = re.compile(
     r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|scaling\b.*\bloss|\bopt_level\b", re.I
 )
+_CODE = re.compile(r"[()=\[\]]")
+_WORDS = re.compile(r"\s*# ?[A-Z]\w* \w")
 
 
 def comments_until(m: Module, stmt: ast.stmt) -> int:
@@ -55,3 +57,14 @@ def with_comments(m: Module, last: ast.stmt, indent: str) -> int:
                 break
             end = line
     return end
+
+
+def leading(m: Module, last: ast.stmt, end: int) -> int | None:
+    """The first of the comment lines behind a block, up to ``end``, where they are about what follows it: a blank line
+    is before them, and they say something, in words, that is not about mixed precision."""
+    lines = [m.line_text(number) for number in range(m.last_line(last) + 1, end + 1)]
+    if not lines or lines[0].strip() or any(ABOUT_AMP.search(line) or _CODE.search(line) for line in lines):
+        return None
+    first = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
+    apart = any(not line.strip() or not line.startswith(m.indent(last)) for line in lines[first:])
+    return None if apart or not _WORDS.match(lines[first]) else m.last_line(last) + 1 + first

@@ -394,7 +394,7 @@ def _needed(
     local = home is not None and home.is_function  # which nobody can take from there
     if local and asked_elsewhere(ctx, stmt, name):
         return True  # what is said of those readers speaks of this import
-    if not local and (ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name)):
+    if not local and (ctx.takes(stmt, name) or listed(ctx, home, name)):
         return True
     for node in (one for home, called in known_as(ctx, home, name) for one in m.loads(called, home)):
         if id(node) not in tests and not work.draft.gone(node):

@@ -10,6 +10,7 @@ import ast
 from functools import cached_property
 
 from ..facts.scopes import Scope
+from ..nodes import chain
 from .references import handed_to
 from .unit import Context, Unit
 
@@ -109,8 +110,24 @@ class Order:
 
     @cached_property
     def _spelled(self) -> bool:
-        """Whether all that the program calls or takes by name is spelled there."""
-        return not any(len(c.args) > 1 and not isinstance(c.args[1], ast.Constant) for c in self.ctx.m.calls("getattr"))
+        """Whether all methods that the program takes by name are spelled there; what is imported has none of the
+        program's (``getattr(config, args.model)()``)."""
+        return not any(
+            len(c.args) > 1 and not isinstance(c.args[1], ast.Constant) and not self._imported(c.args[0])
+            for c in self.ctx.m.calls("getattr")
+        )
+
+    def _imported(self, value: ast.expr) -> bool:
+        """Whether a value is a module, or what a package that is not here gives."""
+        m = self.ctx.m
+        if held := self.ctx.v.of(value):
+            return all(obj.kind == "module" for obj in held)
+        *_, root = chain(value)
+        if not isinstance(root, ast.Name) or (home := m.binding_scope(root.id, m.scope(root))) is None:
+            return False
+        made = [n for n in m.declared(root.id) if m.binding_scope(root.id, m.scope(m.statement(n))) is home]
+        assigned = root.id in home.params or m.bindings(root.id, home)
+        return bool(made) and not assigned and all(isinstance(node, ast.alias) for node in made)
 
     def _beside(self, node: ast.AST, site: ast.AST, arms: bool) -> frozenset[bool]:
         """The same for one function and one of its sites."""

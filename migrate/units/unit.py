@@ -61,6 +61,7 @@ class Context:
     leading: frozenset[str] = frozenset()  # the imports of a file that lead to others of the tree, once amp is settled
     importable: tuple[Importable, ...] = ()  # for each file, who imports from it beside the tree
     uncast: tuple[frozenset[str], ...] = ()  # for each file, the names that programs without amp run as well
+    unread: tuple[frozenset[str], ...] = ()  # for each file, of `amp` and `apex` what no star takes from it
     kept: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` has found
 
     def exported(self, node: ast.AST) -> frozenset[str]:
@@ -70,6 +71,11 @@ class Context:
     def exported_by(self, file: File) -> frozenset[str]:
         """The names that other files import from one of the program's."""
         return self.taken[file.number] if self.taken else frozenset()
+
+    def takes(self, node: ast.AST, name: str) -> bool:
+        """Whether another file may take a name of Apex's from the one that ``node`` stands in."""
+        number, exported = self.m.file(node).number, self.exported(node)
+        return name in exported or ("*" in exported and not (self.unread and name in self.unread[number]))
 
     def run_without(self, node: ast.AST) -> frozenset[str]:
         """The names that files without amp take from the one that ``node`` stands in."""

@@ -151,3 +151,27 @@ def test_modules_of_one_package_by_computed_names_are_none_of_other_folders(tmp_
         assert bool(imports.taken(str(root / "train.py"), [])) is anywhere, way
         assert imports.taken(str(root / "datasets/train.py"), []) == {"*"}, way
         assert imports.taken(str(root / "datasets/coco/train.py"), []) == {"*"}, way
+
+
+def test_what_no_star_reads(tmp_path: Path) -> None:
+    """Of files that take all from one, and of those that import them, none says `amp`: nobody takes it from there."""
+    ways = {
+        "from include import *\nprint(train)\n": {"amp", "apex"},
+        "from include import *\nprint(amp)\n": {"apex"},
+        "from include import *\nprint('amp')\n": {"apex"},
+        "from include import *\nif apex:\n    pass\n": {"amp"},
+        "from include import *\nmodel = getattr(nn, args.model)(eval(args.size))\n": {"amp", "apex"},
+        "import include\nfrom include import *\ngetattr(include, args.name)\n": set(),
+        "from include import *\nexec(text)\n": set(),
+        "import include\n\ndef f(name):\n    return getattr(include, name)\n": set(),
+        "from importlib import import_module\nimport_module({'a': 'include'}[name])\n": set(),
+    }
+    files = {"include.py": "from apex import amp\n", "train.py": "from include import *\namp\n"}
+    for way, unread in ways.items():
+        root = tree(tmp_path, files | {"a.py": way})
+        train, include = str(root / "train.py"), str(root / "include.py")
+        imports = Imports([str(one) for one in root.rglob("*.py")])
+        assert imports.unread(include, [include, train]) == unread, way
+    tree(tmp_path, {"a.py": "from include import *\n", "train.py": "from a import *\namp\n"})
+    imports = Imports([str(one) for one in root.rglob("*.py")])
+    assert imports.unread(include, [include]) == {"apex"}  # by way of another file

@@ -611,3 +611,54 @@ def test_what_a_script_without_amp_evaluates_is_left_and_the_call_is_wrapped() -
         assert left.new_text is None and main.new_text is not None
         assert (evaluation.new_text is not None and "autocast" in evaluation.new_text) is wrapped
         assert ("dtype=torch.float16):\n    print(test(" in main.new_text) is not wrapped
+
+
+METHODS = """\
+import torch
+from apex import amp
+
+
+class Task:
+    def __init__(self, net):
+        self.net = net
+
+    def prepare(self):
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        self.net, self.optimizer = amp.initialize(self.net, self.optimizer, opt_level="O1")
+
+    def train(self, loader):
+        for x, y in loader:
+            loss = torch.nn.functional.mse_loss(self.net(x), y)
+            self.optimizer.zero_grad()
+            with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                scaled_loss.backward()
+            self.optimizer.step()
+
+    def predict(self, loader):
+        with torch.no_grad():
+            return [self.net(x) for x, _ in loader]
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "known"),
+    [
+        ("import models\nnet = getattr(models, args.model)()", True),
+        ("from torchvision import models\nnet = getattr(models, args.model)()", True),
+        ("import torchvision\nnet = getattr(torchvision.models, args.model)()", True),
+        ("models = find()\nnet = getattr(models, args.model)()", False),
+        ("net = make()\ngetattr(args.task(net), args.mode)()", False),
+    ],
+)
+def test_a_method_that_only_a_script_without_amp_calls_is_left(made: str, known: bool) -> None:
+    """No module that is asked for a name gives a method of the program's."""
+    train = f"from task import Task\nfrom settings import args, data, find, make\n{made}\n"
+    files = [
+        FileText(METHODS, name="task.py"),
+        FileText(train + "task = Task(net)\ntask.prepare()\ntask.train(data)\n", name="train.py", links={"task": 0}),
+        FileText("import torch\nfrom task import Task\nprint(Task(torch.nn.Linear(4, 2)).predict(data))\n",
+                 name="infer.py", links={"task": 0}),
+    ]  # fmt: skip
+    task, _, infer = migrate_linked(files, Settings())
+    assert task.new_text is not None and task.new_text.count("autocast") == 1
+    assert (infer.new_text is None) is known

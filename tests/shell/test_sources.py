@@ -76,6 +76,14 @@ def test_imports_of_apex_do_not_lead_into_a_copy(tmp_path: Path) -> None:
     assert sorted(selection.python.values()) == ["net.py", "train.py"]
 
 
+def test_what_lies_beside_the_code_of_a_copy_is_its_own(tmp_path: Path) -> None:
+    """Its README says how to install Apex: no file of the project needs it for that."""
+    copy = {f"apex/{name}": text for name, text in {**PACKAGE, "apex/pyprof/README.md": "pip install apex\n"}.items()}
+    files = {"train.py": LEGACY, "README.md": "needs apex\n", **copy}
+    selection = collect([str(tree(tmp_path, files))])
+    assert [one.shown for one in selection.beside] == ["README.md"]
+
+
 def test_a_skipped_folder_that_is_named_is_entered(tmp_path: Path) -> None:
     tree(tmp_path, {"venv/x.py": LEGACY})
     assert shown(collect([str(tmp_path / "venv")])) == ["x.py"]

@@ -182,8 +182,8 @@ def _function(
                 continue  # sees scaled gradients in both worlds
             scaled_clip(ctx, unit, schedule, reader, steps)
             continue
-        if any(exclusive(ctx, reader, s.call) for s in before) and not _master(ctx, reader):
-            continue  # the arm that ran without mixed precision
+        if _plainly(ctx, reader, before) and not _master(ctx, reader):
+            continue
         after = [
             s
             for s in steps
@@ -441,6 +441,14 @@ def _called_behind(ctx: Context, unit: Unit, scope: Scope) -> bool:
     m = ctx.m
     calls, sites = ctx.v.calls[scope.node], [s.call for s in unit.scales]
     return any(m.function(s) is m.function(c) and m.start(s) < m.start(c) for c in calls for s in sites)
+
+
+def _plainly(ctx: Context, reader: ast.stmt, before: list[Scale]) -> bool:
+    """Whether a reader stands in the arm that ran without mixed precision: where the other one scales, and nothing does
+    in its own (two trainings in the arms of one ``if`` each have theirs)."""
+    partings = [parting for s in before if (parting := ctx.m.parting(reader, s.call)) is not None]
+    beside = [s.call for s in before if partings and not exclusive(ctx, reader, s.call)]
+    return any(not any(ctx.m.inside(call, parting) for call in beside) for parting in partings)
 
 
 def _master(ctx: Context, stmt: ast.stmt) -> bool:
