@@ -7,10 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
 
-from ..facts.module import Module
 from ..facts.scopes import Block
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
-from ..nodes import walk
 from .arms import joined
 from .comments import leading, with_comments
 from .draft import Draft, Wrap
@@ -19,7 +17,6 @@ from .gaps import closed_gaps
 from .places import behind_header, blanks_before, else_line, header_end, signature_end
 from .tidy import tidy
 
-_WITH_DOCSTRINGS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 _HEADING = 5  # words of a comment, its # among them
 
 
@@ -32,7 +29,6 @@ class _Emission:
     def __init__(self, draft: Draft) -> None:
         self.draft, self.m = draft, draft.m
         self._went: list[ast.stmt] = []  # statements whose lines go
-        self._told: set[ast.stmt] = set()  # strings that stand for comments, and went under a header
         self._edits = tidy(draft)
 
     def run(self) -> list[Edit]:
@@ -247,19 +243,7 @@ class _Emission:
         top = m.first_line(first)
         header = tuple(indent + line for line in wrap.header.split("\n"))
         self._edits.append(InsertLines(top, header, inside=False))
-        unit = self.draft.unit(first)
-        self._edits.append(Reindent(top, with_comments(self.m, last, indent), indent, indent + unit))
-        for node in (node for stmt in wrap.block.body[wrap.first : wrap.last + 1] for node in walk(stmt)):
-            if isinstance(node, ast.Expr) and _says_nothing(m, node) and self._stays(node):
-                self._told.add(node)
-                lines = [n for n in _below(node) if m.line_text(n).startswith(indent)]
-                self._edits += [Replace(m.starts[n - 1], m.starts[n - 1], unit) for n in lines]
-
-    def _stays(self, node: ast.Expr) -> bool:
-        """Whether a statement keeps its own lines, and no header above it was given yet."""
-        draft = self.draft
-        own = not any(one in draft.unwrapped or one in draft.rewritten for one in self.m.spine(node))
-        return own and node not in self._told and not draft.gone(node)
+        self._edits.append(Reindent(top, with_comments(self.m, last, indent), indent, indent + self.draft.unit(first)))
 
     def _with_comments(self, last: ast.stmt, indent: str) -> int:
         """The last line of a block that ends with ``last``: comments that stand deeper than it belong to it."""
@@ -341,17 +325,6 @@ class _Emission:
                 self._edits.append(Reindent(about, end, m.indent(behind), m.indent(stmt)))
                 end = m.last_line(behind)
             self._edits.append(DeleteLines(m.last_line(last) + 1, end))
-
-
-def _says_nothing(m: Module, node: ast.Expr) -> bool:
-    """Whether a statement is a string that stands for a comment: nobody reads it, and it is no docstring."""
-    text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return text and (m.index(node) > 0 or not isinstance(m.parent[node], _WITH_DOCSTRINGS))
-
-
-def _below(node: ast.stmt) -> range:
-    """The lines of a statement but for its first."""
-    return range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
