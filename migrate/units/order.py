@@ -51,13 +51,22 @@ class Order:
 
     def _states(self, node: ast.AST, arms: bool) -> frozenset[bool]:
         scope = self.ctx.m.function(node)
-        sites = [s for s in self._sites.get(scope.node, ()) if s is not node]
+        every = self._sites.get(scope.node, ())
+        sites = [s for s in every if s is not node]
+        if every and not sites:
+            return self._of_choice(node, scope, arms)
         if not sites:
             return frozenset({NOT_YET}) if self.ctx.m.idle(node) else self._at_entry(scope, arms)
         found = [self._beside(node, site, arms) for site in sites]
         if any(one == {ON} for one in found):
             return frozenset({ON})
         return frozenset().union(*found)
+
+    def _of_choice(self, node: ast.AST, scope: Scope, arms: bool) -> frozenset[bool]:
+        """The same of a call that alone runs ``initialize``, for what else it may run instead: ``args.func(args)``."""
+        if self.ctx.m.loops(node):
+            return frozenset({NOT_YET, ON})
+        return frozenset({NOT_YET}) if isinstance(scope.node, ast.Module) else self._at_entry(scope, arms)
 
     def _at_entry(self, scope: Scope, arms: bool) -> frozenset[bool]:
         key = (scope.node, arms)
