@@ -35,6 +35,7 @@ from .shown_types import types_shown
 from .sober import joined, sober
 from .swallowing import swallows
 from .taken import taken_by_name
+from .ties import ties
 from .usual_names import usual_names
 from .widths import of_wide, wide
 
@@ -125,7 +126,8 @@ class Elsewhere:
     ``typing`` those that show the type of what they are handed,
     ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
     of torch that files took by name, ``setting_off`` which settings functions and methods switch off of what they are
-    handed, ``threading`` which of what they are handed they have another thread run."""
+    handed, ``threading`` which of what they are handed they have another thread run, ``tying`` are functions, methods
+    and classes that give a network a weight of another one."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -150,6 +152,7 @@ class Elsewhere:
     by_name: frozenset[str] = frozenset()
     setting_off: Mapping[str, frozenset[str]] = field(default_factory=dict)
     threading: Mapping[str, Handed] = field(default_factory=dict)
+    tying: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -179,6 +182,7 @@ class Elsewhere:
             self.by_name | other.by_name,
             {**self.setting_off, **other.setting_off},
             {**self.threading, **other.threading},
+            self.tying | other.tying,
         )
 
 
@@ -198,6 +202,7 @@ class _Function:
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state; ``looks`` are the names that it looks into, ``types`` those whose type it shows, ``adds`` the
     parameters that it adds to in place, ``adds_input`` one that adds a parameter in place to something else;
+    ``ties`` one that gives a network a weight of another one;
     ``sets_off`` the settings that it switches off; ``threads`` are names that another thread gets; ``within`` are the
     functions that stand in it and that it gives back: a callback; ``filled`` is what items, defaults and the names of
     its file are given."""
@@ -229,6 +234,7 @@ class _Function:
     types: frozenset[str]
     adds: frozenset[str]
     adds_input: bool
+    ties: bool
     sets_off: frozenset[str]
     threads: frozenset[str]
     within: tuple[_Function, ...]
@@ -395,7 +401,13 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         by_name,
         {name: one.sets_off for name, one in parts.items() if one.sets_off},
         {**_handed(parts, lambda one: one.threads), **dict(_made_for_threads(classes))},
+        frozenset([name for name, one in parts.items() if one.ties] + [one.name for one in classes if _ties(one)]),
     )
+
+
+def _ties(cls: _Class) -> bool:
+    """Whether an object of a class has networks share a weight as it is made."""
+    return "__init__" in cls.methods and cls.methods["__init__"].ties
 
 
 def _by_name(file: Outline, plain: Collection[str]) -> Iterator[str]:
@@ -565,6 +577,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             types=types_shown(body),
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),
+            ties=ties(body),
             sets_off=sets_off(body, names),
             threads=handed_to_threads(body),
             within=tuple(_given_back(body, numpy)),

@@ -13,7 +13,15 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..knowledge.models import BUILDS, CALLED_AS_OTHER, FORWARDING, NETWORK_MADE, NO_NETWORK, NO_PARAMETERS, NOT_RUN_BY_FUNCTION
+from ..knowledge.models import (
+    BUILDS,
+    CALLED_AS_OTHER,
+    FORWARDING,
+    NETWORK_MADE,
+    NO_NETWORK,
+    NO_PARAMETERS,
+    NOT_RUN_BY_FUNCTION,
+)
 from ..nodes import each_given, walk
 from .given_object import SHORT
 from .names import called_name, last_name
