@@ -27,7 +27,7 @@ from .idle import idle
 from .in_threads import handed_to_threads
 from .layers import Pairs, filled, kept_by_file, makes, properties
 from .logical import logical_lines
-from .looks_into import added_to, adds_input, looked_into
+from .looks_into import added_to, adds_input, asked_for_state, looked_into
 from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
 from .sets_off import sets_off
@@ -153,6 +153,7 @@ class Elsewhere:
     setting_off: Mapping[str, frozenset[str]] = field(default_factory=dict)
     threading: Mapping[str, Handed] = field(default_factory=dict)
     tying: frozenset[str] = frozenset()
+    stating: Mapping[str, Handed] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -183,6 +184,7 @@ class Elsewhere:
             {**self.setting_off, **other.setting_off},
             {**self.threading, **other.threading},
             self.tying | other.tying,
+            {**self.stating, **other.stating},
         )
 
 
@@ -231,6 +233,7 @@ class _Function:
     puts_by: frozenset[tuple[str, str]]
     reads: frozenset[str]
     looks: frozenset[str]
+    states: frozenset[str]
     types: frozenset[str]
     adds: frozenset[str]
     adds_input: bool
@@ -402,6 +405,10 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         {name: one.sets_off for name, one in parts.items() if one.sets_off},
         {**_handed(parts, lambda one: one.threads), **dict(_made_for_threads(classes))},
         frozenset([name for name, one in parts.items() if one.ties] + [one.name for one in classes if _ties(one)]),
+        {
+            name.removesuffix(".__init__"): handed
+            for name, handed in _put_by(_handed(parts, lambda one: one.states), shared, lambda one: one.states).items()
+        },
     )
 
 
@@ -574,6 +581,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             puts_by=puts_by(body, names),
             reads=own_attributes(body),
             looks=looked_into(body),
+            states=asked_for_state(body),
             types=types_shown(body),
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),

@@ -47,6 +47,7 @@ from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.filled_groups import review_filled_groups
 from .premises.fused import review_fused
+from .premises.fused_state import review_fused_state
 from .premises.hooked import review_products_in_hooks
 from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
@@ -145,6 +146,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_scaled_names(ctx, unit)
         review_filled_groups(ctx, unit)
         review_fused(ctx, unit)
+        review_fused_state(ctx, unit)
         review_unhooked(ctx, unit)
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
