@@ -367,6 +367,8 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         for called in method.called
         if called.partition(".")[0] not in HOST_MODULES
     )
+    made_by_functions = frozenset(called.rpartition(".")[2] for one in functions for called in one.called)
+    used |= made_by_functions & {operations.RESPONSE_NORM_LAYER}
     by_name = frozenset(name for file in outlines for name in _by_name(file, plain))
     asked = {one.name: found for one in functions if (found := _asked(one))}
     for cls in classes:
