@@ -35,6 +35,11 @@ _LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTrans
 _FITS = frozenset("to type type_as astype finfo iinfo masked_fill".split())
 _FUNCTIONAL = ("F", "functional")
 _ENDS_IN_LINEAR = ("torchvision", "timm")  # whose classifiers do so, unless they are told to end before
+_LIBRARIES = frozenset(
+    "torchvision timm transformers segmentation_models_pytorch monai mmcv mmseg mmdet detectron2 fairseq torchaudio "
+    "sentence_transformers pytorch_transformers pytorch_pretrained_bert open_clip clip torchreid efficientnet_pytorch "
+    "diffusers peft espnet".split()
+)
 _BARE = frozenset({"features_only"})
 
 
@@ -103,7 +108,7 @@ def _not_told(ctx: Context, obj: Obj) -> bool:
     if maker in ctx.facts.elsewhere.networks:
         return not _OTHERWISE.isdisjoint(ctx.facts.elsewhere.operations)
     source = library(ctx.v, made.func)
-    if source in ("", "torch") or maker in ctx.facts.elsewhere.plain:
+    if source not in _LIBRARIES:
         return False
     return not (CLASSIFIERS.fit(maker) and source in _ENDS_IN_LINEAR and not _BARE.intersection(_words(made)))
 
