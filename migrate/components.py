@@ -27,6 +27,7 @@ from .facts.elsewhere import (
     networks_spread,
     spreads,
 )
+from .facts.handed_runs import with_handed_on
 from .facts.handed_types import hands_over
 from .facts.masks import MAKES_FAR, MAY_ADD
 from .imports.tree import Imports
@@ -513,7 +514,8 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     refused |= {one for one in _from(amp, imports) if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
-    return trains | refused | backwards | _near(amp, beside, imports) | _asking(beside, imports).difference(amp)
+    near = _near(amp, beside, imports) | _running_handed(beside, imports).difference(amp)
+    return trains | refused | backwards | near | _asking(beside, imports).difference(amp)
 
 
 def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -> set[str]:
@@ -650,6 +652,28 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
             found |= {one, *behind}.difference(amp)
     return found | {one for one in above if _may_hold_networks(one, imports)}
+
+
+def _running_handed(beside: Iterable[str], imports: Imports) -> set[str]:
+    """Files that call what they are handed by a name that says nothing of a network (``self.score(x)``), and those that
+    hand them what runs one (``partial(loss_of, net)``), with the files that have bases of their classes."""
+    users = sorted({*beside, *_from(beside, imports)})
+    tables = {user: imports.hands_runs(user) for user in users}
+    every = {place: how for table in tables.values() for place, how in table.items()}
+    if not every:
+        return set()
+    on = {user: imports.hands_on(user) for user in users}
+    every = with_handed_on(every, (pair for pairs in on.values() for pair in pairs))
+    found = set[str]()
+    for user in users:
+        handed = dict(tables[user])
+        handed |= {place: every[place] for _, place in on[user] if place in every}
+        for one in sorted({*imports.imported(user), *imports.through(user)}) if handed else ():
+            bases = _made_behind(one, imports)
+            called = imports.calls_handed((one, *sorted(bases)))
+            if any(not how.isdisjoint(called.get(place, ())) for place, how in handed.items()):
+                found |= {user, one, *bases}
+    return found | _packages(found, found, imports)
 
 
 def _asking(beside: Iterable[str], imports: Imports) -> set[str]:

@@ -27,7 +27,7 @@ from .idle import idle
 from .in_threads import handed_to_threads
 from .layers import Pairs, filled, kept_by_file, makes, properties
 from .logical import logical_lines
-from .looks_into import added_to, adds_input, looked_into
+from .looks_into import added_to, adds_input, asked_for_state, looked_into
 from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
 from .sets_off import sets_off
@@ -35,6 +35,7 @@ from .shown_types import types_shown
 from .sober import joined, sober
 from .swallowing import swallows
 from .taken import taken_by_name
+from .ties import ties
 from .usual_names import usual_names
 from .widths import of_wide, wide
 
@@ -125,7 +126,8 @@ class Elsewhere:
     ``typing`` those that show the type of what they are handed,
     ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
     of torch that files took by name, ``setting_off`` which settings functions and methods switch off of what they are
-    handed, ``threading`` which of what they are handed they have another thread run."""
+    handed, ``threading`` which of what they are handed they have another thread run, ``tying`` are functions, methods
+    and classes that give a network a weight of another one."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -150,6 +152,8 @@ class Elsewhere:
     by_name: frozenset[str] = frozenset()
     setting_off: Mapping[str, frozenset[str]] = field(default_factory=dict)
     threading: Mapping[str, Handed] = field(default_factory=dict)
+    tying: frozenset[str] = frozenset()
+    stating: Mapping[str, Handed] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -179,6 +183,8 @@ class Elsewhere:
             self.by_name | other.by_name,
             {**self.setting_off, **other.setting_off},
             {**self.threading, **other.threading},
+            self.tying | other.tying,
+            {**self.stating, **other.stating},
         )
 
 
@@ -198,6 +204,7 @@ class _Function:
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state; ``looks`` are the names that it looks into, ``types`` those whose type it shows, ``adds`` the
     parameters that it adds to in place, ``adds_input`` one that adds a parameter in place to something else;
+    ``ties`` one that gives a network a weight of another one;
     ``sets_off`` the settings that it switches off; ``threads`` are names that another thread gets; ``within`` are the
     functions that stand in it and that it gives back: a callback; ``filled`` is what items, defaults and the names of
     its file are given."""
@@ -226,9 +233,11 @@ class _Function:
     puts_by: frozenset[tuple[str, str]]
     reads: frozenset[str]
     looks: frozenset[str]
+    states: frozenset[str]
     types: frozenset[str]
     adds: frozenset[str]
     adds_input: bool
+    ties: bool
     sets_off: frozenset[str]
     threads: frozenset[str]
     within: tuple[_Function, ...]
@@ -358,6 +367,8 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         for called in method.called
         if called.partition(".")[0] not in HOST_MODULES
     )
+    made_by_functions = frozenset(called.rpartition(".")[2] for one in functions for called in one.called)
+    used |= made_by_functions & {operations.RESPONSE_NORM_LAYER}
     by_name = frozenset(name for file in outlines for name in _by_name(file, plain))
     asked = {one.name: found for one in functions if (found := _asked(one))}
     for cls in classes:
@@ -395,7 +406,17 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         by_name,
         {name: one.sets_off for name, one in parts.items() if one.sets_off},
         {**_handed(parts, lambda one: one.threads), **dict(_made_for_threads(classes))},
+        frozenset([name for name, one in parts.items() if one.ties] + [one.name for one in classes if _ties(one)]),
+        {
+            name.removesuffix(".__init__"): handed
+            for name, handed in _put_by(_handed(parts, lambda one: one.states), shared, lambda one: one.states).items()
+        },
     )
+
+
+def _ties(cls: _Class) -> bool:
+    """Whether an object of a class has networks share a weight as it is made."""
+    return "__init__" in cls.methods and cls.methods["__init__"].ties
 
 
 def _by_name(file: Outline, plain: Collection[str]) -> Iterator[str]:
@@ -567,9 +588,11 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             puts_by=puts_by(body, names),
             reads=own_attributes(body),
             looks=looked_into(body),
+            states=asked_for_state(body),
             types=types_shown(body),
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),
+            ties=ties(body),
             sets_off=sets_off(body, names),
             threads=handed_to_threads(body),
             within=tuple(_given_back(body, numpy)),

@@ -30,7 +30,7 @@ _RETURNED = re.compile(rf"\breturn[ \t]+({_PATH})[ \t]*$", re.M)
 _INNER = re.compile(r"\bdef[ \t]+\w+[ \t]*\(([^()]*)|\blambda[ \t]+(?![ \t])([^:\n]{0,400}):")
 # A weak reference that is asked, and what a dictionary holds under a name: attributes as others are.
 _ASKED, _UNDER = re.compile(r"\(\)(?=\.)"), re.compile(r"\[[\"'](\w+)[\"']\]")
-_SHORT = re.compile(r"(?:net|model)_?[A-Z0-9]\w*|[GD](?:_\w+)?")  # netG, model1, G_ema
+SHORT = re.compile(r"(?:net|model)_?[A-Z0-9]\w*|[GD](?:_\w+)?")  # netG, model1, G_ema
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _network(path: str, function: Paths, methods: Collection[str]) -> bool:
     path = path.replace(".module", "")  # what a wrapper wraps
     last = path.rpartition(".")[2]
     makes = BUILDS.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last.startswith(("get_", "with_"))
-    called = NETWORK_MADE.fit(last) or _SHORT.fullmatch(last) is not None
+    called = NETWORK_MADE.fit(last) or SHORT.fullmatch(last) is not None
     return called and not makes and _given(path, function, methods)
 
 

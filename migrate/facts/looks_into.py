@@ -20,6 +20,18 @@ _COMPUTED = re.compile(r"^[ \t]+(\w+)[ \t]*=[ \t]*(?:[\w.]+\()*self\.[\w.]+(?:\[
 # What is added is a number of Python's, which leaves the type as it is, or is added to one.
 _NUMBER = re.compile(r"\A[-+\d.e*/() \t]+\Z|\.(?:item|size|numel|dim)\(|\.shape\b|\b(?:len|float|int|range)\(")
 
+_STATE = re.compile(rf"{_VALUE}\.(?:state(?![\w(])|state_dict\(\)\[[\"']state[\"']\])")
+
+
+def asked_for_state(body: str) -> frozenset[str]:
+    """The names, and attributes of its object, whose ``state`` a function asks for."""
+    return frozenset() if moves_state(body) else frozenset(_STATE.findall(body))
+
+
+def moves_state(text: str) -> bool:
+    """Whether a text moves tensors: what somebody loaded is brought to the GPU."""
+    return ".cuda(" in text or ".to(" in text
+
 
 def looked_into(body: str) -> frozenset[str]:
     """The names, and attributes of its object, whose items or number a function asks for, or which it shows."""

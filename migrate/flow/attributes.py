@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
@@ -10,8 +11,11 @@ from itertools import islice
 from ..facts.names import called_name
 from .attribute_dicts import attr_is_item
 from .classes import Classes
+from .commands import commands
 from .objects import ELEMENT_KEY, SELF_METHODS, UNKNOWN, Obj, Var, part
 from .spelled import listed_names, meet
+
+_RUN = frozenset("function method partial".split())  # what a command may be
 
 
 class Attributes(Classes):
@@ -42,6 +46,8 @@ class Attributes(Classes):
                     if attr in SELF_METHODS and obj.kind in UNKNOWN:
                         self._add(dst, obj)  # `model.cuda` called gives the model; `ddp.module` is it
                     self._flow(("f", obj, attr), dst)
+                    for held in self._commands.get(attr, ()) if obj.kind in UNKNOWN else ():
+                        self._each(self._expr(held), lambda o: self._add(dst, o) if o.kind in _RUN else None)
                     if attr_is_item(obj, attr):
                         self._flow(("f", obj, ELEMENT_KEY), dst)
 
@@ -63,6 +69,14 @@ class Attributes(Classes):
         written is no other one."""
         found = (self.m.method(one, attr) for one in self.order(cls))
         return any(isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and not f.decorator_list for f in found)
+
+    @cached_property
+    def _commands(self) -> dict[str, list[ast.expr]]:
+        """By an attribute of options the functions that a parser's ``set_defaults`` gives it."""
+        found: dict[str, list[ast.expr]] = defaultdict(list)
+        for name, held in commands(self.m):
+            found[name].append(held)
+        return found
 
     @cached_property
     def _lent(self) -> set[tuple[Obj, str, str, Var]]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from ..facts.elsewhere import Elsewhere, Outline, defined, elsewhere, outline
+from ..facts.handed_runs import Place, Table, calls_handed, hands_on, hands_runs
 from ..facts.handed_types import Given, gives_other_types, puts_handed
 from ..facts.masks import adds_to_products
 from ..facts.stores import stores_other_types
@@ -28,6 +29,9 @@ class Texts:
         self._adds: dict[str, bool] = {}
         self._puts: dict[str, frozenset[str]] = {}
         self._gives: dict[str, Given] = {}
+        self._hands: dict[str, Table] = {}
+        self._on: dict[str, frozenset[tuple[Place, Place]]] = {}
+        self._calls: dict[tuple[str, ...], Table] = {}
 
     def words(self, pattern: re.Pattern[bytes], location: str) -> frozenset[str]:
         """What of a file fits a pattern, each once; a file is read once for each pattern."""
@@ -64,6 +68,24 @@ class Texts:
     def gives_other_types(self, location: str) -> Given:
         """What a file gives back that has another type under autocast."""
         return self._ask(self._gives, gives_other_types, location, Given())
+
+    def hands_runs(self, location: str) -> Table:
+        """To what a file hands something that runs a network."""
+        return self._ask(self._hands, hands_runs, location, {})
+
+    def hands_on(self, location: str) -> frozenset[tuple[Place, Place]]:
+        """What functions of a file hand on of what they are handed."""
+        return self._ask(self._on, hands_on, location, frozenset())
+
+    def calls_handed(self, files: tuple[str, ...]) -> Table:
+        """What the first of some files calls of what it is handed; the others have bases of its classes."""
+        if files not in self._calls:
+            texts = list[str]()
+            for one in files:
+                with suppress(OSError):
+                    texts.append(read(one).decode(errors="replace"))
+            self._calls[files] = calls_handed(texts)
+        return self._calls[files]
 
     def adds_to_products(self, location: str) -> bool:
         """Whether a file adds something in place to what a product gave."""

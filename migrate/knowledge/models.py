@@ -120,6 +120,11 @@ NETWORK_MADE = Patterns(
     "alexnet squeezenet* shufflenet* googlenet unet* deeplab* *net *nets *model *network *networks *teacher *student "
     "*backbone *encoder *decoder *discriminator *generator *critic *transformer bert gpt2 vit_* swin_*"
 )
+# Networks of libraries that end in a linear layer, by the function that makes one.
+CLASSIFIERS = Patterns(
+    "create_model resnet* resnext* wide_resnet* vgg* densenet* efficientnet* mobilenet* alexnet squeezenet* "
+    "shufflenet* googlenet inception* mnasnet* regnet* convnext* vit_* swin_* maxvit*"
+)
 # Calls whose result may be the network that they are of, or that a file holds.
 HANDS_ON = Patterns("eval train cuda to *load* *build* *create* *make* getattr *instantiate* deepcopy")
 # Functions of Python whose result holds all that a module has, by name.

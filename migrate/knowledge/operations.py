@@ -84,6 +84,8 @@ WIDENS = frozenset("float double".split())
 SPREADS = frozenset("std var".split())
 HALF_NOT_FLOAT = SPREADS | frozenset("gelu grid_sample".split())
 HALF_NOT_FLOAT_LAYERS = {"GELU": "gelu"}
+# What O1 ran in float32, and autocast in the type that comes in: the function and the layer.
+RESPONSE_NORM, RESPONSE_NORM_LAYER = "local_response_norm", "LocalResponseNorm"
 # Of torch alone: other things are called so as well. All but `vecdot` take one tensor.
 MULTIPLY_WITHIN = frozenset("cov corrcoef matrix_power pinv vecdot".split())
 HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split()) | MULTIPLY_WITHIN

@@ -36,6 +36,7 @@ from .precision.instantiated import review_instantiated
 from .precision.own_input import review_own_input
 from .precision.policy import tell_policy
 from .precision.products import review_products
+from .precision.response_norms import review_response_norms
 from .precision.shown_types import review_shown_types
 from .precision.stored import review_stored
 from .precision.threads import review_threads
@@ -47,6 +48,7 @@ from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.filled_groups import review_filled_groups
 from .premises.fused import review_fused
+from .premises.fused_state import review_fused_state
 from .premises.hooked import review_products_in_hooks
 from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
@@ -145,6 +147,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_scaled_names(ctx, unit)
         review_filled_groups(ctx, unit)
         review_fused(ctx, unit)
+        review_fused_state(ctx, unit)
         review_unhooked(ctx, unit)
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
@@ -201,6 +204,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_filled(ctx, unit, coverage)
         review_added(ctx, unit, coverage)
         review_own_input(ctx, unit)
+        review_response_norms(ctx, unit, coverage, widened)
         review_shown_types(ctx, unit, coverage, written)
     return plan
 

@@ -60,13 +60,32 @@ class Order:
             return frozenset({ON})
         return frozenset().union(*found)
 
+    def _of_call(self, scope: Scope, call: ast.AST, arms: bool) -> frozenset[bool]:
+        """The same at the call of a function."""
+        chosen = scope.node not in self._sites and call in self._sites.get(self.ctx.m.function(call).node, ())
+        return self._of_choice(call, arms) if chosen else self._states(call, arms)
+
+    def _of_choice(self, call: ast.AST, arms: bool, met: frozenset[ast.AST] = frozenset()) -> frozenset[bool]:
+        """The same of a call that runs ``initialize``, for what else it may run instead: ``args.func(args)``."""
+        scope = self.ctx.m.function(call)
+        if len(self._sites.get(scope.node, ())) > 1:
+            return self._states(call, arms)
+        if self.ctx.m.loops(call):
+            return frozenset({NOT_YET, ON})
+        if isinstance(scope.node, ast.Module):
+            return frozenset({NOT_YET})
+        calls = [] if scope.node in met else self.ctx.v.calls.get(scope.node, ())
+        calls = [one for one in calls if not self.ctx.m.idle(one)] or calls
+        found = (self._of_choice(one, arms, met | {scope.node}) for one in calls)
+        return frozenset(state for states in found for state in states) or frozenset({ON})
+
     def _at_entry(self, scope: Scope, arms: bool) -> frozenset[bool]:
         key = (scope.node, arms)
         if key not in self._entered:
             self._entered[key] = frozenset()  # recursion
             every = self.ctx.v.calls.get(scope.node, ()) if scope.is_function else ()
             calls = [call for call in every if not self.ctx.m.idle(call)] or every
-            states = frozenset(s for call in calls for s in self._states(call, arms))
+            states = frozenset(s for call in calls for s in self._of_call(scope, call, arms))
             never = isinstance(scope.node, ast.Module) and self._runs_elsewhere(scope.node)
             self._entered[key] = states if calls else frozenset({NOT_YET if never else ON})
         return self._entered[key]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..facts.sites import opened
+from ..flow.commands import SETS_COMMANDS
 from .unit import Context
 
 
@@ -31,6 +33,8 @@ def handed_to(ctx: Context, function: ast.AST) -> list[ast.Call]:
             continue
         if any(o.kind == "partial" for o in ctx.v.of(above)):
             continue
+        if called_name(above) == SETS_COMMANDS and ctx.v.calls.get(function):
+            continue  # `args.func(args)` is followed
         if any(o.kind in ("function", "method") and ctx.v.callee(o) is function for o in ctx.v.of(use)):
             found.append(above)
     return found

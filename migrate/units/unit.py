@@ -18,6 +18,7 @@ from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..facts.sites import Facts, Initialize, Scale, opened
+from ..flow.commands import SETS_COMMANDS
 from ..flow.objects import Obj
 from ..flow.unnamed import Unnamed, unnamed
 from ..flow.values import Values
@@ -161,10 +162,12 @@ class Context:
                 continue
             if any(o.kind == "class" for o in v.of(call.func)):
                 continue
+            command = called_name(call) == SETS_COMMANDS
             for arg in (*call.args, *(k.value for k in call.keywords)):
                 for obj in opened(v, v.of(arg.value if isinstance(arg, ast.Starred) else arg)):
                     for function in v.functions(obj) if obj.kind in ("function", "method", "class") else ():
-                        found.setdefault(function, arg)
+                        if not (command and v.calls.get(function)):  # `args.func(args)` is followed
+                            found.setdefault(function, arg)
         return found
 
     @cached_property

@@ -1293,3 +1293,51 @@ def test_a_script_that_no_run_has_beside_another_has_not_initialized_before(both
     assert first.new_text is not None
     told = [one.message for one in first.findings if one.rule == "APX035"]
     assert bool(told) is both and all("second.py" in one or "line " in one for one in told)
+
+
+RANKED = {
+    "rank.py": """\
+class Ranker:
+    def __init__(self, data, score):
+        self.data, self.score = data, score
+
+    def pick(self):
+        return self.score(self.data).argsort()[:8]
+""",
+    "train.py": """\
+import functools
+import torch
+from apex import amp
+from rank import Ranker
+
+
+def loss_of(net, x):
+    return net(x).pow(2).sum(1)
+
+
+model = torch.nn.Linear(2, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+ranker = Ranker(data, HANDED)
+for _ in range(3):
+    at = ranker.pick()
+    loss = loss_of(model, data[at]).mean()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("handed", "casts"),
+    [("functools.partial(loss_of, model)", True), ("model", True), ("lambda x: x.abs().sum(1)", False)],
+)
+def test_what_calls_a_network_by_a_name_that_says_nothing_of_it_belongs_to_it(
+    tmp_path: Path, handed: str, casts: bool
+) -> None:
+    files = {name: text.replace("HANDED", handed) for name, text in RANKED.items()}
+    new = _written(tmp_path, files)["train.py"]
+    region = b"with torch.autocast("
+    assert (region in new.split(b"at = ranker.pick()")[0].split(b"for _ in")[1]) == casts

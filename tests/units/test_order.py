@@ -9,6 +9,11 @@ from tests.asking import context, marked, unit
 
 INIT = "model, optimizer = amp.initialize(build(), SGD())"
 
+COMMANDS = (
+    f"def train(args):\n    global model\n    {INIT}\ndef test(args):\n    go()  # ?\np.set_defaults(func=train)\n"
+    "q.set_defaults(func=test)\nargs = p.parse_args()\n"
+)
+
 #: A module, and when its marked line runs: before, behind or both.
 WHEN = {
     "above": (f"go()  # ?\n{INIT}", "before"),
@@ -26,6 +31,9 @@ WHEN = {
     "behind a function that initializes": (f"def setup():\n    global model\n    {INIT}\nsetup()\ngo()  # ?", "behind"),
     "above one": (f"def setup():\n    global model\n    {INIT}\ngo()  # ?\nsetup()", "before"),
     "that calls itself": (f"def f():\n    f()\n    go()  # ?\n{INIT}\nf()", "behind"),
+    "what a command runs instead": (f"{COMMANDS}args.func(args)", "before"),
+    "in a loop over commands": (f"{COMMANDS}for one in x:\n    args.func(args)", "both"),
+    "in a function that is called twice": (f"{COMMANDS}def run():\n    args.func(args)\nrun()\nrun()", "both"),
     "the call itself": ("model, optimizer = amp.initialize(go(), SGD())  # ?", "before"),
 }
 

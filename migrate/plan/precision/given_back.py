@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ...facts.names import called_name
 from ...facts.once import once
+from ...flow.commands import SETS_COMMANDS
 from ...flow.objects import Obj
 from ...knowledge.models import MAPPING
 from ...units.halves import proved
@@ -19,7 +20,7 @@ from ..regions.coverage import Coverage
 from .torchs import of_torch
 
 # What calls a function in the program's own stead, or later and without a use for what it gives.
-_CALLS = frozenset((*MAPPING, *"partial Thread Process submit starmap imap reduce wraps".split()))
+_CALLS = frozenset((*MAPPING, *"partial Thread Process submit starmap imap reduce wraps".split(), SETS_COMMANDS))
 
 
 def given_back(ctx: Context, coverage: Coverage, precision: Precision) -> Iterator[tuple[ast.Call, ast.expr]]:

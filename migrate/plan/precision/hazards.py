@@ -33,6 +33,7 @@ from ..gradients.fold import Fold
 from ..regions.coverage import Coverage
 from .given_back import given_back
 from .registered import tell_registered
+from .response_norms import beside_response_norms
 from .spread import spread
 from .torchs import torchs_name
 from .trained_numbers import beside_trained_numbers
@@ -269,10 +270,12 @@ class _Search:
                         yield FloatOperand(call, factor, self.m.src(func.value))
 
     def _widened_within(self) -> Iterator[FloatOperand]:
-        """What variances are computed of, and what is multiplied with trained numbers, under autocast."""
+        """What variances and local response norms are computed of, and what is multiplied with trained numbers, under
+        autocast."""
         if self.unit.by_functions:
             asked = (self.ctx, self.coverage, self.precision)
-            for node, operand in (*spread(*asked), *beside_trained_numbers(*asked)):
+            norms = beside_response_norms(self.ctx, self.coverage) if self.ctx.settings.dtype == "float16" else ()
+            for node, operand in (*spread(*asked), *beside_trained_numbers(*asked), *norms):
                 if self._stays(node):
                     yield FloatOperand(node, operand)
 

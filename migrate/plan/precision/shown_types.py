@@ -1,6 +1,6 @@
 """A type that is printed, compared or kept, of what a network gave: O1 and autocast leave some results in another type
 (`y.softmax(-1)` was half under O1, and is float32 under autocast). In the file of the network it is named where such an
-operation made it; of what a function of another file shows, wherever a network did.
+operation made it; of what a function of another file shows, and of a library's network, wherever a network did.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import ast
 from collections.abc import Collection, Iterator
 
 from ...facts.names import called_name, last_name
-from ...facts.networks import handed_elsewhere
+from ...facts.networks import comes_from_elsewhere, handed_elsewhere, library, name_elsewhere
+from ...flow.objects import Obj, whole_of
+from ...knowledge.models import CLASSIFIERS
 from ...knowledge.operations import (
     FLOAT_NOT_AS_GIVEN,
     HALF_NOT_FLOAT,
@@ -32,6 +34,13 @@ _LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTrans
 # Who is handed a type to make something of it, which is no more than rounding.
 _FITS = frozenset("to type type_as astype finfo iinfo masked_fill".split())
 _FUNCTIONAL = ("F", "functional")
+_ENDS_IN_LINEAR = ("torchvision", "timm")  # whose classifiers do so, unless they are told to end before
+_LIBRARIES = frozenset(
+    "torchvision timm transformers segmentation_models_pytorch monai mmcv mmseg mmdet detectron2 fairseq torchaudio "
+    "sentence_transformers pytorch_transformers pytorch_pretrained_bert open_clip clip torchreid efficientnet_pytorch "
+    "diffusers peft espnet".split()
+)
+_BARE = frozenset({"features_only"})
 
 
 def review_shown_types(ctx: Context, unit: Unit, coverage: Coverage, written: Collection[ast.AST]) -> None:
@@ -47,7 +56,67 @@ def review_shown_types(ctx: Context, unit: Unit, coverage: Coverage, written: Co
                 f"the type of what `{called_name(made)}` (line {made.lineno}) gave is asked for: it may be another one "
                 "than under O1, as autocast runs that operation in another type than Apex's casts did",
             )
+        elif (run := next((c for c in _unseen(ctx, unit, value) if coverage.may_within(c)), None)) is not None:
+            unit.review(
+                asked,
+                "APX037",
+                f"the type of what `{called_name(run)}` (line {run.lineno}) gave is asked for, a network of which this "
+                "tree does not tell what it computes last: it may be another one than under O1, as autocast runs some "
+                "operations in another type than Apex's casts did",
+            )
     _review_handed(ctx, unit)
+
+
+def _unseen(ctx: Context, unit: Unit, value: ast.expr) -> Iterator[ast.Call]:
+    """The calls of networks of a library, or of files with operations that autocast runs in another type, that may have
+    given a value its type."""
+    todo: list[ast.AST] = [value]
+    met = set[ast.AST]()
+    while todo:
+        node = todo.pop()
+        if node in met:
+            continue
+        met.add(node)
+        if isinstance(node, ast.Call):
+            name = called_name(node)
+            if name in _OF_ONE_TYPE or any(o.label in _LAYERS for o in ctx.v.of(node.func)):
+                continue
+            if any(whole_of(o) in unit.model_objects and _not_told(ctx, o) for o in ctx.v.of(node.func)):
+                yield node
+            if isinstance(node.func, ast.Attribute) and not ctx.v.callees(node):
+                todo.append(node.func.value)  # `model(x).mean()`
+            continue  # what it is handed has a type of its own
+        if isinstance(node, ast.Name):
+            todo += [v for target in ctx.m.stores(node.id, ctx.m.scope(node)) for v in _given(ctx, target)]
+        elif isinstance(node, (ast.Compare, ast.Lambda)) or _product(node):
+            continue
+        elif isinstance(node, ast.Attribute) and node.attr == "loss":
+            continue  # float32 in both
+        elif isinstance(node, ast.Subscript):
+            todo.append(node.value)
+        else:
+            todo += children(node)
+
+
+def _not_told(ctx: Context, obj: Obj) -> bool:
+    """Whether a library made a network whose last operation nobody here sees, or another file one with operations that
+    autocast runs in another type."""
+    obj = whole_of(obj)
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not comes_from_elsewhere(ctx.v, obj.key.func):
+        return False
+    maker, made = name_elsewhere(ctx.v, obj.key.func), obj.key
+    if maker in ctx.facts.elsewhere.networks:
+        return not _OTHERWISE.isdisjoint(ctx.facts.elsewhere.operations)
+    source = library(ctx.v, made.func)
+    if source not in _LIBRARIES:
+        return False
+    return not (CLASSIFIERS.fit(maker) and source in _ENDS_IN_LINEAR and not _BARE.intersection(_words(made)))
+
+
+def _words(made: ast.Call) -> frozenset[str]:
+    """What a call says by name, but for what it switches off."""
+    said = (k for k in made.keywords if not (isinstance(k.value, ast.Constant) and k.value.value in (None, False)))
+    return frozenset(k.arg or "" for k in said)
 
 
 def _asked(ctx: Context) -> Iterator[tuple[ast.expr, ast.expr]]:

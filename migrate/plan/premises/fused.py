@@ -26,7 +26,7 @@ _BECOME_FUSED = frozenset(f"apex.optimizers.{name}" for name in ("FusedAdam", "F
 
 def review_fused(ctx: Context, unit: Unit) -> None:
     """Name the hooks of the unit's optimizers, and their own steps, where one may be fused."""
-    if not unit.steps or not _may_be_fused(ctx):
+    if not unit.steps or not may_be_fused(ctx):
         return
     for node, what in (*_hooks(ctx, unit), *_steps(ctx, unit)):
         unit.review(
@@ -38,7 +38,7 @@ def review_fused(ctx: Context, unit: Unit) -> None:
         )
 
 
-def _may_be_fused(ctx: Context) -> bool:
+def may_be_fused(ctx: Context) -> bool:
     """Whether the text says `fused` to anything, or has an optimizer of Apex's that becomes such a one."""
     if any(not _says_no(keyword.value) for keyword in ctx.m.all(ast.keyword) if keyword.arg == "fused"):
         return True

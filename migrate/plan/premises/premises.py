@@ -27,6 +27,7 @@ from ..gradients.unscaling import stays_in_place
 from ..schedule import NO_CHECKS, Schedule
 from .called_elsewhere import derives_elsewhere
 from .stash import check_stash
+from .tied import said_of_ties
 from .unbound import check_bound
 
 MAX_INITIALIZES = 100  # whether it is on is one condition made of all theirs, asked on every way; seldom there are five
@@ -67,7 +68,7 @@ def check(ctx: Context, unit: Unit) -> None:
                 "APX041",
                 "several optimizers share this loss: on overflow Apex left out all their steps, GradScaler leaves out "
                 "those whose own gradients overflowed; and where the loss reaches no parameter of one, its "
-                f"scaler.step() raises ({NO_CHECKS}), which Apex let pass",
+                f"scaler.step() raises ({NO_CHECKS}), which Apex let pass{said_of_ties(ctx)}",
             )
     alone = _trains_plainly(ctx, unit) or _only_evaluates(ctx, unit)
     if not unit.scales and any(i.optimizers for i in unit.initializes) and not alone:

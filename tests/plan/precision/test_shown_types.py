@@ -147,3 +147,50 @@ def test_a_type_that_is_asked_for_in_the_same_file(back: str, use: str, said: bo
     result = migrate_module(OWN.replace("BACK", back).replace("USE", use), Settings())
     assert any("the type of what" in f.message for f in result.findings) is said
     assert {unit.applicability.value for unit in result.units} == {"review" if said else "safe"}
+
+
+LIBRARY = """\
+import torch
+import torchvision
+import transformers
+from torchvision.models import segmentation
+from apex import amp
+
+
+def main(batches):
+    net = MADE
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x in batches:
+        out = net(x)
+        loss = out.pow(2).mean()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+        USE
+"""
+SEGMENTATION, BERT = "segmentation.lraspp(num_classes=3)", "transformers.AutoModel.from_pretrained('bert')"
+RESNET = "torchvision.models.resnet18(num_classes=3)"
+
+
+@pytest.mark.parametrize(
+    ("made", "use", "said"),
+    [
+        (SEGMENTATION, "print(out.dtype)", True),
+        (SEGMENTATION, "print(net(x)['out'].type())", True),
+        (SEGMENTATION, "print(net.backbone(x).dtype)", True),
+        (SEGMENTATION, "if out.dtype == torch.float32:\n            print('wide')", True),
+        (BERT, "print(net(x).last_hidden_state.dtype)", True),
+        (BERT, "print(net(x).loss.dtype)", False),
+        (SEGMENTATION, "print(out.float().dtype)", False),
+        (SEGMENTATION, "print(x.dtype)", False),
+        (SEGMENTATION, "y = torch.zeros(3, dtype=out.dtype)", False),
+        (SEGMENTATION, "print(next(net.parameters()).dtype)", False),
+        (RESNET, "print(out.dtype)", False),
+        ("torch.nn.Linear(4, 4)", "print(out.dtype)", False),
+    ],
+)
+def test_of_a_librarys_network(made: str, use: str, said: bool) -> None:
+    result = migrate_module(LIBRARY.replace("MADE", made).replace("USE", use), Settings())
+    assert bool([f for f in result.findings if "what it computes last" in f.message]) == said
