@@ -122,7 +122,7 @@ class Operations:
         if method and name == "cpu":
             return widths.to_cpu(first, self.patched)
         if method and name == "numpy":
-            if first.narrowed:
+            if first.narrowed and not self._forgotten(call):
                 self.say(call, "gives numpy half precision where Apex gave float32")
             return ANYTHING
         if first.holds and name in known.JOIN:
@@ -163,6 +163,17 @@ class Operations:
         if name in known.KEEP | known.LIKE:
             return first
         return A_NUMBER if name in known.INTEGER else ANYTHING
+
+    def _forgotten(self, call: ast.Call) -> bool:
+        """Whether the type of an array does not matter: ``x.numpy().astype(np.float32)``, ``int(x.numpy()[0])``"""
+        above = self.p.m.parent[call]
+        while isinstance(above, ast.Subscript):
+            above = self.p.m.parent[above]
+        if isinstance(above, ast.Attribute):
+            return above.attr == "astype" or above.attr in known.TYPE_FORGOTTEN
+        return isinstance(above, ast.Call) and (
+            last_name(above.func) in known.TYPE_FORGOTTEN_BY_FUNCTION or any(k.arg == "dtype" for k in above.keywords)
+        )
 
     def _einsum(self, frame: Frame, given: list[Width]) -> Width:
         held = given[0]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ..facts.names import is_property, root_name
 from ..facts.usual_names import dotted
 from ..knowledge import operations as known
-from ..knowledge.models import OPTIONS
+from ..knowledge.models import GENERATING, OPTIONS
 from ..knowledge.results import floating
 from ..nodes import positional_parameters
 from . import widths
@@ -388,13 +388,15 @@ class Halves(Operations):
             receiver = self._expr(frame, func.value) if isinstance(func, ast.Attribute) else ANYTHING
             held = joined([self._call_of(frame, one, call, args, words, receiver) for one in callees])
             held = ANYTHING if held == NO_VALUE else held
-            if kind == "forward" and ANYTHING in (held, held.each) and frame.region:
+            if kind == "forward" and ANYTHING in (held, held.each) and frame.region and not GENERATING.fit(name):
                 return Width(HALF if self.patched else FLOAT, HALF, opaque=True)
             if kind == "forward" and not self.patched and not held.holds:
                 return Width(FLOAT, held.new)  # as Apex handed it on
             return ANYTHING if any(getattr(one, "name", "") == "__init__" for one in callees) else held
         if layer is not None:
             return layer
+        if kind == "forward" and GENERATING.fit(name):
+            return ANYTHING  # tokens, maybe
         if kind == "forward":
             return Width(HALF if self.patched else FLOAT, HALF if frame.region else FLOAT, opaque=True)
         if kind == "loss":

@@ -102,6 +102,7 @@ QUIET = (
     "print(out.detach().cpu().tolist(), out.detach().float().cpu().numpy())",
     "out = out.float() if rows else out; print(out.sum().item())",
     "print(out.argmax(1).cpu().numpy())",
+    "print(out.detach().cpu().numpy().astype(np.float32), int(out.detach().cpu().numpy()[0, 0]))",
     "print(F.softmax(out.float(), dim=1).sum().item())",
 )
 
