@@ -45,6 +45,7 @@ _REVIEWED = {
     "skip-late": ("APX060", "one step more is taken then"),
     "scale-time": ("APX071", "where that matters, read it behind update()"),
     "scaled-shown": ("APX071", "where that matters, look at the loss itself"),
+    "half": ("APX032", "`.float()` on what is half keeps it"),
     "scale-gained": ("APX042", "the same gradients, but a step whose gradients overflow is left out"),
 }
 def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Sequence[Run]) -> Verdict:
@@ -88,6 +89,8 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
     def said(rule: str, node: ast.AST) -> bool:
         """Whether a review of a rule stands by a node already."""
         sites = [site for unit in units for site, other, _ in unit.reviews if other == rule]
+        if rule == "APX032":
+            return any(_same_function(ctx.m, node, site) for site in sites)
         if rule == "APX031":
             return node in sites or any(_same_function(ctx.m, node, site) for site in evaluations)
         return any(_same_statement(ctx.m, node, site) for site in sites)
@@ -119,6 +122,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         rescaled=frozenset(node for plan in plans for node in _rescaled(ctx.m, plan.schedule)),
         dropped=frozenset(node for plan in plans for node in _dropped(plan)),
         scales=served or (ctx.settings.dtype == "float16" and any(map(_scales, units))),
+        patched=not all(read <= {"O0", "O2", "O3"} for read in levels.values()) or not levels,
         switch=_switch(ctx, units),
         stops=_stops(ctx, units),
         announced=announced,

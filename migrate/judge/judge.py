@@ -15,12 +15,13 @@ from .compare.refining import Refining
 from .compare.search import Search
 from .compare.telling import Allows, Grants
 from .folded import folded
+from .halves import Halves
 from .handed import not_handed
 from .origin import Origin
 from .program.program import Program
 from .run.runner import Runner
 from .sides import Switch
-from .verdict import Verdict
+from .verdict import Difference, Verdict
 
 
 def judge(
@@ -36,6 +37,7 @@ def judge(
     rescaled: frozenset[ast.AST] = frozenset(),
     dropped: frozenset[ast.AST] = frozenset(),
     scales: bool = False,
+    patched: bool = True,
     switch: Switch | None = None,
     stops: frozenset[ast.If] = frozenset(),
     announced: Allows = lambda difference, node: False,
@@ -48,10 +50,10 @@ def judge(
     moved under the step's condition, ``rescaled`` clips that got another threshold instead (and calls
     of functions of the file of which that is said), ``dropped`` what saved or loaded Apex's state, and is gone, as the
     unit's report says. ``scales`` says that Apex scales a loss somewhere: a path on which it does has to be met,
-    else what was compared says little. ``switch`` chooses between the two sides; in the first arm of
-    ``stops``, which a library's switch leads to, the new program may stop. ``announced`` says of a difference (and the
-    node it shows at) whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth
-    a look.
+    else what was compared says little; ``patched``, that it cast torch's functions (O1). ``switch`` chooses between
+    the two sides; in the first arm of ``stops``, which a library's switch leads to, the new program may stop.
+    ``announced`` says of a difference (and the node it shows at) whether the unit's report names it, ``allows`` the
+    same, and adds to the report what is only worth a look.
     """
     new = m.rewritten(texts)
     switched = frozenset({switch.name, switch.flag} - {""}) if switch is not None else frozenset[str]()
@@ -74,4 +76,15 @@ def judge(
         verdict = verdict.and_of(Refining(both, begun, announced, allows).verdict())
     if scales and facts.scales and not verdict.differences and "scaled" not in both.followed:
         verdict = verdict.and_of(Verdict((), "no path was found on which Apex scales a loss"))
-    return verdict
+    return verdict.and_of(Verdict(_halves(after, patched, allows)))
+
+
+def _halves(after: Program, patched: bool, allows: Allows) -> tuple[Difference, ...]:
+    """What reaches, in half precision, what Apex cast and nothing does now, and no report names."""
+    found = list[Difference]()
+    for one in Halves(after, patched).run():
+        said = f"`{after.m.src(one.node)}` {one.message}"
+        difference = Difference("half", after.naming.line(one.node), said)
+        if not allows(difference, after.naming.twin(one.node)):
+            found.append(difference)
+    return tuple(found)

@@ -97,11 +97,11 @@ def script_case(name: str) -> Case | None:
 # ---------------------------------------------------------------- run maps
 
 
-def verdict_of(old: str, new: str) -> Verdict:
+def verdict_of(old: str, new: str, *, patched: bool = True) -> Verdict:
     """The judge on two texts of one file, the second of which somebody wrote."""
     m = Module(old)
     v = Values(m)
-    return judge(m, v, collect(m, v), [new], aligned(old, new), maybe_o0=lambda call: False)
+    return judge(m, v, collect(m, v), [new], aligned(old, new), maybe_o0=lambda call: False, patched=patched)
 
 
 def aligned(old: str, new: str) -> list[Run]:
