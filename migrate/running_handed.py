@@ -1,8 +1,9 @@
 """Files whose code runs networks that users of amp hand it, though nothing that they are called there says so.
 
 A function that runs what it is handed is known by its name where it is called; where it is handed on itself
-(``collate_fn=partial(collate, net.encoder)``) who calls it is not here, and the region has to stand in it. And an
-object may keep the network that it is made with as a ``scorer``, which is what criteria are called.
+(``collate_fn=partial(collate, net.encoder)``, ``{"test": lib.test}``) who calls it is not here, and the region has to
+stand in it, also where it makes its network itself. And an object may keep the network that it is made with as a
+``scorer``, which is what criteria are called.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from .facts.elsewhere import Outline, applied_by
+from .facts.elsewhere import Outline, applied_by, runs_what_it_makes
 from .imports.tree import Imports
 from .knowledge.models import FORWARDING, NETWORK_MADE
 
-_ARGUMENT = re.compile(rb"[(,=]\s{0,80}(?:\w+\.)*(\w+)\s{0,80}(?=[,)])")
+_ARGUMENT = re.compile(rb"[(,=:\[{]\s{0,80}(?:\w+\.)*(\w+)\s{0,80}(?=[,)\]}])")
 _MADE = re.compile(rb"\b[A-Z]\w*\((?:[^()]|\([^()]*\)){0,400}")
 _PARTS = re.compile(r"[,(](?=(?:[^()]|\([^()]*\))*\Z)")  # what separates arguments, but for those of calls within
 _KEYWORD = re.compile(r"(\w+)[ \t]*=(?!=)")
@@ -31,7 +32,8 @@ def running_handed(amp: Iterable[str], near: Iterable[str], imports: Imports) ->
         made += ((called.get(name, name), given) for name, given in said if given)
     for one in near:
         file = imports.outline(one)
-        if applied_by(file, handed_on) or any(_runs_kept(file, name, given) for name, given in made):
+        handed = runs_what_it_makes(file, handed_on) or applied_by(file, handed_on)
+        if handed or any(_runs_kept(file, name, given) for name, given in made):
             yield one
 
 

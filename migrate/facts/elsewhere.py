@@ -46,7 +46,7 @@ _FUNCTION = re.compile(r"^([ \t]*)((?:async[ \t]+)?def)[ \t]+(\w+)[ \t]*" + _PAR
 _GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
 _SEVERAL = re.compile(r"^[ \t]*(self\.\w+(?:[ \t]*,[ \t]*self\.\w+)+)[ \t]*=[ \t]*([^=\n][^\n]*)$", re.M)
 _EACH = re.compile(r"\bfor[ \t]+([\w(][\w, ()]{0,200}?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
-_CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
+_CALLED = re.compile(r"((?<![\w.])\w+(?:\.\w+)*|\)(?=\(\s{0,80}[^)\s]))(?:\[[^\[\]\n]*\])?\(")
 _NO_CODE = re.compile(r"#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3}", re.S)
 _HELD = re.compile(r"(?:\w+\.)*\w+")
 _WITHIN = re.compile(r"^[ \t]*(?:async[ \t]+)?def\b", re.M)
@@ -468,6 +468,12 @@ def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
 def may_apply_networks(file: Outline) -> bool:
     """Whether a function of a file runs what it is handed, and that is called as a network may be."""
     return any(map(_runs_handed, file.every))
+
+
+def runs_what_it_makes(file: Outline, names: Collection[str]) -> bool:
+    """Whether one of some functions of a file calls what it makes: ``model = make(); model(x)``, ``Net()(x)``."""
+    mine = [one for one in file.functions if one.name in names]
+    return any(")" in one.called or any(name in one.called for name, _ in one.given) for one in mine)
 
 
 def applied_by(file: Outline, names: Collection[str]) -> bool:

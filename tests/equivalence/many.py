@@ -176,7 +176,7 @@ def main() -> int:
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     started = time.monotonic()
-    failures = tuple(one for one in FAILURES if one != BAD or not options.changed)
+    failures = tuple(one for one in FAILURES if one != BAD or not (options.changed or options.split))
     made = changed.program if options.changed else split.program if options.split else program
     for result in tried(options.seeds, options.jobs, made):
         counts[result.verdict] += 1

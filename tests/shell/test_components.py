@@ -1016,7 +1016,7 @@ def stepped(opt):
     yield
     opt.step()
 """
-LATER = """\
+COROUTINE = """\
 import torch
 
 
@@ -1040,7 +1040,7 @@ def test_what_steps_as_a_block_ends_and_what_runs_a_model_later_belong_to_it(tmp
     later = later.replace("self.log.told(loss)", "self.pending.append(validate(self.net, x))")
     where = tmp_path / "later"
     where.mkdir()
-    new = _written(where, {"session.py": later, "later.py": LATER})
+    new = _written(where, {"session.py": later, "later.py": COROUTINE})
     assert b"with torch.no_grad(), torch.autocast(" in new["later.py"]
 
 
