@@ -3,6 +3,7 @@
 It keeps the options of a run (``self.opt = opt`` in ``BaseModel.__init__``): by itself a file that asks ``self.opt``
 would leave it open whether ``self.opt.fp16`` is the ``opt.fp16`` that amp was initialized under. Or it says what an
 object takes, hands on or shows of what is set (``__setattr__``, ``__slots__``, ``__getstate__``): a scaler is set, too.
+Or it hands the object to others (``callback.on_epoch_end(self)``), which may run its model.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ _SETS = re.compile(rf"\bself\.({_KEPT})[ \t]*=[^=]".encode())
 _OF_WHAT_IS_SET = re.compile(
     rb"\b__(?:setattr|slots|getstate|reduce|reduce_ex)__|\bNamedTuple\b|\b(?:frozen|slots)[ \t]*="
     rb"|\bself\.__dict__\b(?!\.update\b|\.setdefault\b|\[|[ \t]*=[^=])|\b(?:vars|dir|getmembers)\([ \t]*self[ \t]*[,)]"
+)
+# A base that hands its object on: whoever gets it may run the model that it keeps.
+_HANDS_ITSELF_ON = re.compile(
+    rb"^(?![ \t]*(?:async[ \t]+)?def\b)[^\n]*(?<!\bsuper)\((?:[\w.\"']+,[ \t]*){0,3}self[ \t]*[,)]", re.M
 )
 _ASKS = re.compile(rf"\bself\.({_KEPT})\b(?![ \t]*=[^=])".encode())
 
@@ -36,12 +41,12 @@ def keepers_of_options(amp: Iterable[str], imports: Imports) -> Iterator[str]:
 
 
 def tellers_of_attributes(amp: Iterable[str], imports: Imports) -> set[str]:
-    """Files with base classes, of users of amp or of such bases, that say what becomes of what is set on an object, and
-    those between; and such with classes that derive from theirs."""
+    """Files with base classes, of users of amp or of such bases, that say what becomes of what is set on an object or
+    hand the object on, and those between; and such with classes that derive from theirs."""
     found: set[str] = set()
     for at in amp:
         own = {cls.name for cls in imports.outline(at).classes}
-        for one in imports.importers(at) if own else ():
+        for one in imports.takers(at) if own else ():
             derived = any(not own.isdisjoint(cls.bases) for cls in imports.outline(one).classes)
             if derived and imports.words(_OF_WHAT_IS_SET, one):
                 found.add(one)
@@ -55,7 +60,7 @@ def tellers_of_attributes(amp: Iterable[str], imports: Imports) -> set[str]:
         bases = {base for cls in imports.outline(at).classes for base in cls.bases}
         for one in sorted({*imports.imported(at), *imports.through(at)}) if bases else ():
             if any(cls.name in bases for cls in imports.outline(one).classes):
-                if imports.words(_OF_WHAT_IS_SET, one):
+                if imports.words(_OF_WHAT_IS_SET, one) or imports.words(_HANDS_ITSELF_ON, one):
                     found |= {*between, one}
                 todo.append((one, between | {one}))
     return found

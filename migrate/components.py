@@ -24,6 +24,7 @@ from .facts.elsewhere import (
     may_hold_networks,
     may_run_bit_by_bit,
     may_run_networks,
+    may_run_of_given,
     networks_spread,
     spreads,
 )
@@ -476,7 +477,7 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
     their network: whatever they hand that to was under casts."""
     found: set[str] = set()
     for one in amp:
-        importers = imports.importers(one)
+        importers = imports.takers(one)
         if len(importers) <= FEW:
             found.update(importers)
             continue
@@ -504,7 +505,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     half results, and a model that runs in another thread, in a backward, or when the next one of a generator is asked
     for, which a region around the call is not in force for; and what steps or clips as a block ends. And what trains
     beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
-    beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
+    beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.takers(at))))
     own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
     below = [one for one in _below(list(beside), imports) if one not in own]
     trains = {one for one in below if imports.words(_BACKWARD, one) and not _only_steps(one, beside, imports)}
@@ -651,7 +652,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
         behind = _made_behind(one, imports)
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
             found |= {one, *behind}.difference(amp)
-    return found | {one for one in above if _may_hold_networks(one, imports)}
+    return found | {one for one in above if _may_hold_networks(one, imports) or may_run_of_given(imports.outline(one))}
 
 
 def _running_handed(beside: Iterable[str], imports: Imports) -> set[str]:

@@ -476,6 +476,13 @@ def runs_what_it_makes(file: Outline, names: Collection[str]) -> bool:
     return any(")" in one.called or any(name in one.called for name, _ in one.given) for one in mine)
 
 
+def may_run_of_given(file: Outline) -> bool:
+    """Whether a method of a file runs the network of an object that it is handed: ``engine.model(x)`` in a callback."""
+    methods = [method for cls in file.classes for method in cls.methods.values()]
+    asked = ((one.parameters, called.rpartition(".")) for one in methods for called in one.called)
+    return any(owner != "self" and owner in given and bool(_RUN.match(name)) for given, (owner, _, name) in asked)
+
+
 def applied_by(file: Outline, names: Collection[str]) -> bool:
     """Whether one of some functions of a file does so."""
     return any(one.name in names and _runs_handed(one) for one in file.functions)

@@ -22,6 +22,7 @@ _LOCATED = re.compile(rb"\b(?:" + "|".join(sorted(LOCATES)).encode() + rb")\(\s*
 _ANY_OF = (
     rb"\b(?:getattr|vars|getmembers|dir)\(\s*%(name)s\s*[,)]|(?<![\w.])%(name)s\.__dict__|[\"']%(name)s\.[\"'{%%]"
 )
+_ATTRIBUTE = re.compile(rb"\.(\w+)")
 _PACKAGE_IN_TEXT = re.compile(
     rb"\b(?:import_module|__import__)\(\s*[\"']((?:\w+\.)*\w+)[\"']|" + _LOCATED.pattern
 )
@@ -37,6 +38,7 @@ class Graph(Texts):
         self._edges: dict[str, tuple[str, ...]] = {}
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._above: dict[str, list[str]] | None = None
+        self._takers: dict[str, tuple[str, ...]] = {}
         self._stars: dict[str, list[str]] = {}
         self.by_name_only: list[str] = []  # files that may take from others what they do not spell as an import
         self.large: set[str] = set()  # files of which no more is known than what they mention
@@ -88,6 +90,24 @@ class Graph(Texts):
                 for imported in self.imported(one):
                     self._above[imported].append(one)
         return tuple(self._above.get(location, ()))
+
+    def takers(self, location: str) -> tuple[str, ...]:
+        """The files that may import a file, or take what is in it from packages that hand it on: ``from algo import
+        PPO``, ``algo.PPO``."""
+        if location not in self._takers:
+            found = dict.fromkeys(self.importers(location))
+            names = _made(self.outline(location))
+            todo = [one for one in found if os.path.basename(one) == "__init__.py"]
+            seen = set(todo)
+            while todo:
+                for one in self.importers(todo.pop()):
+                    if location in self.through(one) or names & self.words(_ATTRIBUTE, one):
+                        found[one] = None
+                    if os.path.basename(one) == "__init__.py" and one not in seen:
+                        seen.add(one)
+                        todo.append(one)
+            self._takers[location] = tuple(found)
+        return self._takers[location]
 
     def meant(self, location: str) -> dict[str, list[str]]:
         """For each dotted name that a file imports the files that it may mean."""

@@ -3,7 +3,7 @@
 A program is the same however it is spread over files, so the tool has to do the same to it, or to say what it does not
 see any more: a helper that looks at gradients, a base class that refuses attributes, a function that lengthens a list
 of parameters. Each other file gets the imports that it needs and is imported in a way of its own (by names, as a
-module, under another name, with a star; relatively where it is of a package).
+module, under another name, with a star; relatively where it is of a package, or from a package that hands it on).
 
     python -m tests.equivalence.many --split --seeds 0:1000
 """
@@ -24,7 +24,7 @@ from .harness import read_header, read_script
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _NAMES = ("engine", "utils", "helpers", "core", "lib", "parts", "tools", "common")
-WAYS = ("names", "names", "module", "another name", "star")
+WAYS = ("names", "names", "module", "another name", "star", "package", "package")
 
 
 def program(seed: int) -> Program:
@@ -63,6 +63,10 @@ def split(text: str, rng: random.Random) -> tuple[dict[str, str], list[str]] | N
     if rest is None:
         return None
     lines, body = rest
+    if package and "package" in ways:
+        names = {file: sorted(name for name in home if home[name] == file) for file in files}
+        handed_on = (f"from .{file.rpartition('/')[2]} import {', '.join(names[file])}\n" for file in files)
+        made[f"{package}/__init__.py"] = "".join(handed_on)
     made[MAIN] = _behind_the_imports(body, lines)
     said = [", ".join(name for stmt in group for name in _bound(stmt)) for group in groups]
     return made, [*said, *ways]
@@ -163,6 +167,8 @@ def _with_others(
         if not names:
             continue
         way = rng.choice(WAYS)
+        if way == "package" and (own or "/" not in file):  # it is handed on to files outside of it
+            way = "names"
         ways.append(way)
         brought = _bring(file, names, way, relative=bool(own) and "/" in file and rng.random() < 0.5)
         lines.append(brought.line)
@@ -173,6 +179,8 @@ def _with_others(
 
 def _bring(file: str, names: Sequence[str], way: str, *, relative: bool) -> _Brought:
     package, _, module = file.rpartition("/")
+    if way == "package":
+        return _Brought(f"from {package} import {', '.join(names)}")
     dotted = f".{module}" if relative else file.replace("/", ".")
     if way == "star":
         return _Brought(f"from {dotted} import *")
