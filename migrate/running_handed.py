@@ -2,8 +2,8 @@
 
 A function that runs what it is handed is known by its name where it is called; where it is handed on itself
 (``collate_fn=partial(collate, net.encoder)``, ``{"test": lib.test}``) who calls it is not here, and the region has to
-stand in it, also where it makes its network itself. And an object may keep the network that it is made with as a
-``scorer``, which is what criteria are called.
+stand in it, also where it makes its network itself, or its own file hands it on. And an object may keep the network
+that it is made with as a ``scorer``, which is what criteria are called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def running_handed(amp: Iterable[str], near: Iterable[str], imports: Imports) ->
         made += ((called.get(name, name), given) for name, given in said if given)
     for one in near:
         file = imports.outline(one)
-        handed = runs_what_it_makes(file, handed_on) or applied_by(file, handed_on)
+        handed = runs_what_it_makes(file, handed_on) or applied_by(file, handed_on | imports.words(_ARGUMENT, one))
         if handed or any(_runs_kept(file, name, given) for name, given in made):
             yield one
 

@@ -220,14 +220,20 @@ class Calls(Rows):
     def _map(self, node: ast.Call, var: Var) -> None:
         """``map(f, a, b)``: what ``f`` makes of an element of each."""
         whole = Obj("seq", node, "map")
+        met: set[Obj] = set()  # `f = partial(f)` is made of itself
 
-        def of_obj(obj: Obj) -> None:
+        def of_obj(obj: Obj, ahead: int = 0) -> None:
+            if obj.kind == "partial" and isinstance(obj.key, ast.Call) and not ahead and obj not in met:
+                filled = len(obj.key.args) - 1
+                met.add(obj)
+                self._hand_over(obj)
+                self._each(self._expr(obj.key.args[0]), lambda one: of_obj(one, filled))
             callee = self.callee(obj) if obj.kind in ("function", "method") else None
             if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 self._mapped.add(callee)
                 scope = self.m.scope_of[callee]
-                names = positional_parameters(callee)
-                for name, arg in zip(names[1 if self._has_receiver(obj, callee) else 0 :], node.args[1:], strict=False):
+                names = positional_parameters(callee)[ahead + (1 if self._has_receiver(obj, callee) else 0) :]
+                for name, arg in zip(names, node.args[1:], strict=False):
                     self._elements(self._expr(arg), ("n", scope, name))
                 self._flow(("r", callee), self._field(whole, ELEMENT_KEY))
 

@@ -209,7 +209,8 @@ class Compute:
         if v.apex_names(func) or idles_elsewhere(v, call, self.ctx.facts.elsewhere):
             return False
         if name in MAPPING and call.args and last_name(getattr(func, "value", func)) in (*MAPPING, "itertools"):
-            return self.is_model(v.of(call.args[0])) and not NOT_RUN_BY_METHOD.fit(last_name(call.args[0]))
+            begun = any(map(self._begun, v.of(call.args[0])))
+            return begun or (self.is_model(v.of(call.args[0])) and not NOT_RUN_BY_METHOD.fit(last_name(call.args[0])))
         if name in RUN_BY_FUNCTION and _hands_back(self.ctx.m, call):
             return False  # `model = engine.data_parallel(model)`, which wraps it
         if name in RUN_BY_FUNCTION and any(self.is_model(opened(v, v.of(a))) for a in call.args):

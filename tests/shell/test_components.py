@@ -1044,6 +1044,29 @@ def test_what_steps_as_a_block_ends_and_what_runs_a_model_later_belong_to_it(tmp
     assert b"with torch.no_grad(), torch.autocast(" in new["later.py"]
 
 
+@pytest.mark.parametrize("handed_on", ["from .session import Session\n", "from .session import *\n"])
+@pytest.mark.parametrize("main", ["from algo import Session", "import algo", "from algo.session import Session"])
+def test_who_takes_what_a_package_hands_on_is_a_user(tmp_path: Path, handed_on: str, main: str) -> None:
+    made = "algo.Session()" if main == "import algo" else "Session()"
+    text = f"import torch\n{main}\n\n\nsession = {made}\nsession.run([])\nwith torch.no_grad():\n"
+    session = SESSION.replace("from log import Log", "").replace("        self.log = Log(self)\n", "")
+    session = session.replace("            self.log.told(loss)\n", "")
+    files = {"algo/__init__.py": handed_on, "algo/session.py": session}
+    new = _written(tmp_path, {**files, "main.py": f"{text}    print(session.net(torch.ones(1, 2)))\n"})
+    assert b"with torch.no_grad(), torch.autocast(" in new["main.py"]
+
+
+def test_a_base_that_hands_its_object_on_belongs_to_it(tmp_path: Path) -> None:
+    base = "class Engine:\n    hooks = ()\n\n    def fire(self):\n"
+    base += "        for one in self.hooks:\n            one.end(self)\n"
+    hook = "class Check:\n    def end(self, engine):\n        print(engine.net(engine.held))\n"
+    session = SESSION.replace("log import Log", "engine import Engine").replace("Session:", "Session(Engine):")
+    session = session.replace("        self.log = Log(self)\n", "").replace("self.log.told(loss)", "self.fire()")
+    main = "from session import Session\nfrom check import Check\n\nsession = Session()\nsession.hooks = [Check()]\n"
+    files = {"engine.py": base, "check.py": hook, "session.py": session, "main.py": f"{main}session.run([])\n"}
+    assert b"autocast" in _written(tmp_path, files)["check.py"]
+
+
 STRICT = "class {}:\n    def __setattr__(self, name, value):\n        raise AttributeError(name)\n"
 
 
