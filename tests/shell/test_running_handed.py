@@ -90,7 +90,8 @@ def _text(imported: str, made: str, asked: str) -> str:
 )
 def test_the_region_stands_where_it_is_run(tmp_path: Path, imported: str, other: str, made: str, asked: str) -> None:
     files = _written(tmp_path, {"main.py": _text(imported, made, asked), "other.py": other})
-    assert b"torch.autocast(" in files.get("other.py", b"") or b"autocast" in files["main.py"].rpartition(b"scaler.update()")[2]
+    behind = files["main.py"].rpartition(b"scaler.update()")[2]
+    assert b"torch.autocast(" in files.get("other.py", b"") or b"autocast" in behind
 
 
 @pytest.mark.parametrize(
