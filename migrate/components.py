@@ -515,7 +515,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     refused |= {one for one in _from(amp, imports) if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
-    near = _near(amp, beside, imports) | _running_handed(beside, imports).difference(amp)
+    near = _near(amp, beside, imports) | _called_by_another_name(beside, imports).difference(amp)
     return trains | refused | backwards | near | _asking(beside, imports).difference(amp)
 
 
@@ -655,7 +655,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     return found | {one for one in above if _may_hold_networks(one, imports) or may_run_of_given(imports.outline(one))}
 
 
-def _running_handed(beside: Iterable[str], imports: Imports) -> set[str]:
+def _called_by_another_name(beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that call what they are handed by a name that says nothing of a network (``self.score(x)``), and those that
     hand them what runs one (``partial(loss_of, net)``), with the files that have bases of their classes."""
     users = sorted({*beside, *_from(beside, imports)})
