@@ -40,7 +40,7 @@ def keepers_of_options(amp: Iterable[str], imports: Imports) -> Iterator[str]:
                 yield one
 
 
-def tellers_of_attributes(amp: Iterable[str], imports: Imports) -> set[str]:
+def telling_bases(amp: Iterable[str], imports: Imports) -> set[str]:
     """Files with base classes, of users of amp or of such bases, that say what becomes of what is set on an object or
     hand the object on, and those between; and such with classes that derive from theirs."""
     found: set[str] = set()

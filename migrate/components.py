@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from .bases import keepers_of_options, tellers_of_attributes
+from .bases import keepers_of_options, telling_bases
 from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
@@ -292,7 +292,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     joints = _joints(amp, imports)
     handing = _handing_over(amp, imports) | _adding_far(amp, imports)
     told = _told(amp, imports) | handing
-    bases = {*keepers_of_options(amp, imports), *tellers_of_attributes(amp, imports)}
+    bases = {*keepers_of_options(amp, imports), *telling_bases(amp, imports)}
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints, *bases}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     ends |= handing | _refused_by_name(amp, imports)
