@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -21,3 +22,11 @@ for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 # A busy machine is no fault of the code: how long something takes is for the benchmarks.
 settings.register_profile("without a deadline", deadline=None)
 settings.load_profile("without a deadline")
+
+
+def pytest_collection_finish() -> None:
+    """The tool's own processes seldom look for circles that nobody holds (migrate/memory.py). Neither do its tests, for
+    which all that was imported and collected would be looked through each time as well."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)

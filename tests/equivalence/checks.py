@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from migrate.model import Applicability, ModuleResult, Settings, Severity, worst
 
-from .harness import TOLERANCE, Header, categories, compare, server
+from .harness import TOLERANCE, Header, categories, compare, legacy_run, server
 
 Migrate = Callable[[str, Settings], ModuleResult]
 
@@ -156,7 +156,7 @@ def execution(old: str, new: str, header: Header) -> list[str]:
     complaints = []
     seen: set[str] = set()
     for argv, casts in itertools.product(header.runs, (False, True) if header.casts else (False,)):
-        legacy = server().run_text("legacy", old, argv, casts=casts)
+        legacy = legacy_run(old, argv, casts)
         if legacy.error and not argv and len(header.runs) > 1:
             continue
         native = server().run_text("native", new, argv, header.leaves, casts=casts)

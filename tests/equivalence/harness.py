@@ -186,6 +186,12 @@ def server() -> ForkServer:
     return made
 
 
+@functools.lru_cache(4096)
+def legacy_run(text: str, argv: tuple[str, ...], casts: bool = False) -> Trace:
+    """Of a script as it is, which more than one test looks at: once in a process."""
+    return server().run_text("legacy", text, argv, casts=casts)
+
+
 # ---------------------------------------------------------------- comparing
 
 

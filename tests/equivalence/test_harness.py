@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 from migrate.model import Applicability, Change, ModuleResult, Settings
 
 from .checks import apex_imports, lost_comments, lost_lines, own_line_comments
-from .harness import SCRIPTS, TOLERANCE, Trace, categories, compare, read_header, read_script, server
+from .harness import SCRIPTS, TOLERANCE, Trace, categories, compare, legacy_run, read_header, read_script, server
 
 LEGACY = """
 import torch
@@ -346,6 +346,6 @@ def test_legacy_script_runs(script: Path) -> None:
     text = read_script(script)
     header = read_header(text)
     for argv in header.runs[1:] or header.runs:
-        trace = server().run_text("legacy", text, argv)
+        trace = legacy_run(text, argv)
         assert trace.error is None, f"{argv}: {trace.error}"
         assert trace.forwards or header.expect is Applicability.MANUAL, f"{argv}: nothing was computed"
