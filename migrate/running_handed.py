@@ -17,7 +17,6 @@ from .knowledge.models import FORWARDING, NETWORK_MADE
 
 _ARGUMENT = re.compile(rb"[(,=:\[{]\s{0,80}(?:\w+\.)*(\w+)\s{0,80}(?=[,)\]}])")
 _MADE = re.compile(rb"\b[A-Z]\w*\((?:[^()]|\([^()]*\)){0,400}")
-_PARTS = re.compile(r"[,(](?=(?:[^()]|\([^()]*\))*\Z)")  # what separates arguments, but for those of calls within
 _KEYWORD = re.compile(r"(\w+)[ \t]*=(?!=)")
 
 
@@ -41,12 +40,24 @@ def _networks_for(text: str) -> tuple[str, frozenset[int | str]]:
     """Which class a text makes an object of, and which of the arguments, by number or name, are called networks."""
     name, _, rest = text.partition("(")
     found = set[int | str]()
-    for number, argument in enumerate(_PARTS.split(rest)):
+    for number, argument in enumerate(_arguments(rest)):
         keyword = _KEYWORD.match(argument.strip())
         value = argument.partition("=")[2] if keyword else argument
         if any(NETWORK_MADE.fit(word) for word in re.findall(r"[\w]+", value.partition("(")[0])):
             found.add(keyword[1] if keyword else number)
     return name, frozenset(found)
+
+
+def _arguments(text: str) -> list[str]:
+    """What stands between commas, but for those of calls within."""
+    found, depth = [""], 0
+    for part in re.split(r"([(),])", text):
+        depth += (part == "(") - (part == ")")
+        if part == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += part
+    return found
 
 
 def _runs_kept(file: Outline, name: str, given: Collection[int | str]) -> bool:
