@@ -62,7 +62,8 @@ _LISTS = re.compile(
 _STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
 _TRAINS_ITSELF = (re.compile(rb"\.backward\("), re.compile(rb"\.step\("))
 # A gradient by any of its names: ``p.grad``, ``p._grad``, ``getattr(p, "grad")``, ``case nn.Parameter(grad=g)``.
-_GRAD = rb"(?:\._?grad\b|[\"']_?grad[\"']|\bcase\b[^\n]*\b_?grad[ \t]*=)"
+_NAMED_GRAD = rb"(?:\._?grad\b|[\"']_?grad[\"'])"
+_GRAD = rb"(?:" + _NAMED_GRAD + rb"|\bcase\b[^\n]{0,200}\b_?grad[ \t]{0,8}=)"
 _BACKWARD = re.compile(rb"\.backward\(|\bclip_grad|" + _GRAD)
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
@@ -78,7 +79,7 @@ _DECORATES = re.compile(
 _HANDS = re.compile(
     rb"((?<![\w.])[\w.]+\((?:[^()]{0,500}[,=])?\s{0,80}(?:(?:functools\.)?partial\(\s{0,80})?"
     rb"[\w.]+(?=\s{0,80}[,)])"
-    rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}" + _GRAD + rb")"
+    rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}" + _NAMED_GRAD + rb")"
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
