@@ -75,7 +75,8 @@ class Sampler:
     def _sample(self) -> None:
         before, sharing = busy_seconds(self._session), None
         for number in itertools.count():
-            if self._over.wait(self._interval):
+            over = self._over.wait(self._interval)
+            if over and number:  # a task that is shorter than one interval has one sample all the same
                 return
             now = busy_seconds(self._session)
             state = self._state
@@ -93,6 +94,8 @@ class Sampler:
             # A disk that is full is noticed, and said, by the task's own records.
             with suppress(OSError):
                 self._keep(sample)
+            if over:
+                return
             before = now
 
     def _sharing(self) -> int | None:

@@ -91,7 +91,7 @@ def test_what_an_init_takes_stays_in_a_package_that_others_have(tmp_path: Path) 
     texts, _, _ = _migrated(tmp_path / "bare", files)
     assert texts["fastlib/__init__.py"] == BARE
     assert texts["fastlib/precision.py"] == "has_apex = True\n"
-    run = {"train.py": "from fastlib import fit\n\nfit(None, [], fp16=True)\n"}
+    run = {"train.py": "import torch\nfrom fastlib import fit\n\nfit(torch.nn.Linear(2, 2), [], fp16=True)\n"}
     texts, _, _ = _migrated(tmp_path / "run", {**files, **run})
     assert texts["fastlib/__init__.py"] == "from .loop import fit, train_step\n"  # a script's own, all of which is here
 
