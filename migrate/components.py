@@ -72,6 +72,7 @@ _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _GRAD)
 # Of these the ones that do not train.
 _ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?" + _GRAD)
+_CLIPS_OR_LOOKS = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?(?:\bclip_grad|" + _GRAD + rb")")
 # Decorators with what they decorate; calls with the last name that they are handed, or a lambda with gradients in it.
 _DECORATES = re.compile(
     rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
@@ -298,8 +299,10 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     ends |= handing | _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
-    members |= _packages([one for one in told if _may_hold_networks(one, imports)], members, imports)
+    members |= _packages(sorted(told | bases), members, imports)
+    members |= _looking_far(amp, members, imports)
     members |= _training(members, imports)
+    members |= _hiding(members, imports)
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -521,7 +524,8 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
 
 
 def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -> set[str]:
-    """The packages by way of which members import what no member imports itself: ``from hooks import Validate``."""
+    """The files by way of which members import what no member imports itself, and which only hand it on: ``from hooks
+    import Validate`` of a package."""
     found = set[str]()
     for one in told:
         before: dict[str, str] = {}
@@ -534,10 +538,32 @@ def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -
                     at = before[at]
                 break
             for user in imports.importers(at):
-                if os.path.basename(user) == "__init__.py" and user not in before and user != one:
+                if user not in before and user != one and _only_hands_on(user, imports):
                     before[user] = at
                     todo.append(user)
     return found
+
+
+def _hiding(members: Collection[str], imports: Imports) -> set[str]:
+    """The packages of which members take what is called as a file of theirs that is a member, too: ``from attacks
+    import pgd``, where the package has ``from .pgd import pgd``."""
+    found = set[str]()
+    for one in members:
+        meant = imports.meant(one)
+        for dotted, files in meant.items():
+            package, dot, name = dotted.rpartition(".")
+            inits = meant.get(package if package.strip(".") else f"{package}{dot}", ())
+            if name and not set(files).isdisjoint(members):
+                found.update(init for init in inits if init not in files and name in imports.names_of(init))
+    return found - {*members}
+
+
+def _only_hands_on(location: str, imports: Imports) -> bool:
+    """Whether a file is a package's, or has nothing of its own: ``from impl import log_model``."""
+    if os.path.basename(location) == "__init__.py":
+        return True
+    outline = imports.outline(location)
+    return not outline.functions and not outline.classes
 
 
 def _refused(location: str, imports: Imports) -> bool:
@@ -731,6 +757,22 @@ def _only_steps(location: str, users: Iterable[str], imports: Imports) -> bool:
     return not looking or not any(looking & imports.words(_ATTRIBUTE, one) for one in users)
 
 
+def _looking_far(amp: Sequence[str], members: Collection[str], imports: Imports) -> set[str]:
+    """The files with what looks at gradients and these lead to, going by names, with those on the way: a helper that
+    calls one of another file."""
+    found = set[str]()
+    for one in _below(amp, imports):
+        if one in members or imports.words(_OPTIMIZER, one):
+            continue
+        looking = {name for name in imports.words(_CLIPS_OR_LOOKS, one) if not steps(name)}
+        if looking:
+            outline = imports.outline(one)
+            names = looking & {function.name for function in outline.functions}
+            names |= {cls.name for cls in outline.classes if not looking.isdisjoint(cls.methods)}
+            found |= _led_to(one, frozenset(names), members, imports)
+    return found
+
+
 def _training(members: Collection[str], imports: Imports) -> set[str]:
     """The files below some with what trains by itself and these lead to, going by names, with those on the way: a base
     class of the trainer, or a function of another file, has the network pretrained. No region may be around the call of
@@ -754,15 +796,22 @@ def _led_to(end: str, names: frozenset[str], members: Collection[str], imports: 
     while ways:
         way, named = ways.pop()
         for user in imports.importers(way[-1]):
-            package = os.path.basename(user) == "__init__.py"
-            if not package and named.isdisjoint(imports.words(_NAME, user)):
+            hands_on = _only_hands_on(user, imports)
+            if not hands_on and named.isdisjoint(imports.words(_NAME, user)):
                 continue
             if user in members:
                 found.update(way)
             elif user not in seen and len(way) < MOST_CALLS:
                 seen.add(user)
-                ways.append(((*way, user), named if package else _callers(imports.outline(user), named)))
+                onward = _handed_on(user, named, imports)
+                onward = onward if hands_on else onward | _callers(imports.outline(user), named)
+                ways.append(((*way, user), onward))
     return found
+
+
+def _handed_on(location: str, names: frozenset[str], imports: Imports) -> frozenset[str]:
+    """What a file calls what it takes by some names, these among them: ``from impl import log_model as report``."""
+    return names | {local for local, name in imports.outline(location).imported if name in names}
 
 
 def _callers(file: Outline, names: frozenset[str]) -> frozenset[str]:

@@ -116,7 +116,7 @@ class Graph(Texts):
             for package in [one for one in found if not one.strip(".")]:  # ``from . import name``
                 taken = {one for one in found if one.startswith(package) and one[len(package) :].isidentifier()}
                 names = {one[len(package) :] for one in taken if not found[one]}
-                if taken and not any(names & self._names_of(init) for init in found[package]):
+                if taken and not any(names & self.names_of(init) for init in found[package]):
                     found[package] = []  # modules, and nothing of the package itself but its version
             self._meant[location] = found
         return self._meant[location]
@@ -162,7 +162,7 @@ class Graph(Texts):
                 names |= _made(self.outline(one))
             yield from (f"{package}.{one}" for one in sorted(names))
 
-    def _names_of(self, init: str) -> set[str]:
+    def names_of(self, init: str) -> set[str]:
         """The functions and classes that a package has, those from other files among them."""
         outline = self.outline(init)
         made = [_made(one) for one in (outline, *map(self.outline, self._starred(init)))]
