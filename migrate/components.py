@@ -566,6 +566,12 @@ def _only_hands_on(location: str, imports: Imports) -> bool:
     return not outline.functions and not outline.classes
 
 
+def _hands_on_all(location: str, imports: Imports) -> bool:
+    """Whether a file is a package's, or takes from others all that they have: it need not spell what it hands on."""
+    package = os.path.basename(location) == "__init__.py"
+    return package or any(local == "*" for local, _ in imports.outline(location).imported)
+
+
 def _refused(location: str, imports: Imports) -> bool:
     """Whether a file uses what CUDA's autocast refuses to run, or puts into tensors what has another type under it, or
     computes variances, which are float32 only where that is written, or products of what may be float32; or asks for
@@ -797,7 +803,7 @@ def _led_to(end: str, names: frozenset[str], members: Collection[str], imports: 
         way, named = ways.pop()
         for user in imports.importers(way[-1]):
             hands_on = _only_hands_on(user, imports)
-            if not hands_on and named.isdisjoint(imports.words(_NAME, user)):
+            if not _hands_on_all(user, imports) and named.isdisjoint(imports.words(_NAME, user)):
                 continue
             if user in members:
                 found.update(way)
