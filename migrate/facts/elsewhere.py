@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from ..flow.objects import SELF_METHODS
 from ..imports.spelled import spelled
 from ..knowledge import operations
+from ..knowledge.gradients import CLEARS, steps
 from ..knowledge.host import HOST_MODULES
 from ..knowledge.models import (
     BUILDS,
@@ -30,6 +31,7 @@ from .logical import logical_lines
 from .looks_into import added_to, adds_input, asked_for_state, looked_into
 from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
+from .reads_gradients import reads_gradients
 from .sets_off import sets_off
 from .shown_types import types_shown
 from .sober import joined, sober
@@ -127,7 +129,8 @@ class Elsewhere:
     ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
     of torch that files took by name, ``setting_off`` which settings functions and methods switch off of what they are
     handed, ``threading`` which of what they are handed they have another thread run, ``tying`` are functions, methods
-    and classes that give a network a weight of another one."""
+    and classes that give a network a weight of another one, ``gradients`` functions and methods that look at gradients,
+    or call one that does, but for those that step or clear."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -154,6 +157,7 @@ class Elsewhere:
     threading: Mapping[str, Handed] = field(default_factory=dict)
     tying: frozenset[str] = frozenset()
     stating: Mapping[str, Handed] = field(default_factory=dict)
+    gradients: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -185,6 +189,7 @@ class Elsewhere:
             {**self.threading, **other.threading},
             self.tying | other.tying,
             {**self.stating, **other.stating},
+            self.gradients | other.gradients,
         )
 
 
@@ -204,7 +209,7 @@ class _Function:
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state; ``looks`` are the names that it looks into, ``types`` those whose type it shows, ``adds`` the
     parameters that it adds to in place, ``adds_input`` one that adds a parameter in place to something else;
-    ``ties`` one that gives a network a weight of another one;
+    ``ties`` one that gives a network a weight of another one, ``gradients`` one that looks at gradients;
     ``sets_off`` the settings that it switches off; ``threads`` are names that another thread gets; ``within`` are the
     functions that stand in it and that it gives back: a callback; ``filled`` is what items, defaults and the names of
     its file are given."""
@@ -238,6 +243,7 @@ class _Function:
     adds: frozenset[str]
     adds_input: bool
     ties: bool
+    gradients: bool
     sets_off: frozenset[str]
     threads: frozenset[str]
     within: tuple[_Function, ...]
@@ -411,7 +417,18 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
             name.removesuffix(".__init__"): handed
             for name, handed in _put_by(_handed(parts, lambda one: one.states), shared, lambda one: one.states).items()
         },
+        _all(lambda found: _of_gradients(parts, found)),
     )
+
+
+def _of_gradients(parts: Mapping[str, _Function], found: Collection[str]) -> Iterator[str]:
+    """The functions and methods that look at gradients, or call a function that does, or a method of their own class:
+    of others it is not known."""
+    for name, one in parts.items():
+        own = name.rpartition(".")[0]
+        called = {f"{own}.{x[5:]}" if own and x.startswith("self.") else x.rpartition(".")[2] for x in one.called}
+        if (one.gradients or not called.isdisjoint(found)) and not steps(one.name) and not CLEARS.fit(one.name):
+            yield name
 
 
 def _ties(cls: _Class) -> bool:
@@ -606,6 +623,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),
             ties=ties(body),
+            gradients=reads_gradients(body),
             sets_off=sets_off(body, names),
             threads=handed_to_threads(body),
             within=tuple(_given_back(body, numpy)),

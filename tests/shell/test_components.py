@@ -1364,3 +1364,95 @@ def test_what_calls_a_network_by_a_name_that_says_nothing_of_it_belongs_to_it(
     new = _written(tmp_path, files)["train.py"]
     region = b"with torch.autocast("
     assert (region in new.split(b"at = ranker.pick()")[0].split(b"for _ in")[1]) == casts
+
+LOOKING = """\
+import torch
+from apex import amp
+{taken}
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x in loader:
+    loss = model(x).sum()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    {called}(model)
+    optimizer.step()
+"""
+LOOKS = "def log_model(model):\n    print(sum(p.grad.norm().item() for p in model.parameters()))\n"
+LAZY = """\
+def __getattr__(name):
+    if name == "log_model":
+        from .impl import log_model
+        return log_model
+    raise AttributeError(name)
+"""
+HANDED_ON = {  # by which files; what is taken, if not `from tools import log_model`
+    "a package": ({"tools/__init__.py": "from .impl import log_model\n", "tools/impl.py": LOOKS}, ""),
+    "a package of a package": (
+        {"tools/__init__.py": "from .a import *\n", "tools/a/__init__.py": "from .b import *\n", "tools/a/b.py": LOOKS},
+        "",
+    ),
+    "a package as a whole": (
+        {"tools/__init__.py": "from .impl import log_model\n", "tools/impl.py": LOOKS},
+        "import tools",
+    ),
+    "a package when it is asked": ({"tools/__init__.py": LAZY, "tools/impl.py": LOOKS}, ""),
+    "a file": ({"tools.py": "from impl import log_model\n", "impl.py": LOOKS}, ""),
+    "a file that takes all": ({"tools.py": "from impl import *\n", "impl.py": LOOKS}, ""),
+    "a file by another name": (
+        {"tools.py": "from impl import log_model as save\n", "impl.py": LOOKS},
+        "from tools import save",
+    ),
+    "a file that asks it": ({"tools.py": "import impl\n\nlog_model = impl.log_model\n", "impl.py": LOOKS}, ""),
+    "a function that calls it": (
+        {"tools.py": "from impl import log_model\n\n\ndef save(model):\n    log_model(model)\n", "impl.py": LOOKS},
+        "from tools import save",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", HANDED_ON)
+def test_what_looks_at_gradients_is_found_behind_files_that_hand_it_on(tmp_path: Path, way: str) -> None:
+    files, taken = HANDED_ON[way]
+    called = "tools.log_model" if taken == "import tools" else (taken or "log_model").rpartition(" ")[2]
+    main = LOOKING.format(taken=taken or "from tools import log_model", called=called)
+    new = _written(tmp_path, {**files, "main.py": main})["main.py"]
+    assert b"    scaler.unscale_(optimizer)\n" in new
+    no_reader = {name: text.replace("p.grad", "p") for name, text in files.items()}
+    assert b"unscale_" not in _written(tmp_path / "none", {**no_reader, "main.py": main})["main.py"]
+
+
+ATTACK = """\
+import torch
+
+
+def pgd(model, x, y):
+    delta = torch.zeros_like(x, requires_grad=True)
+    loss = torch.nn.functional.cross_entropy(model(x + delta), y)
+    loss.backward()
+    return delta.grad.sign()
+"""
+
+
+def test_a_function_of_a_package_goes_before_its_file_of_that_name(tmp_path: Path) -> None:
+    """A region was put around the call, so that the backward in it ran under autocast."""
+    evaluation = "from attacks import pgd\n\n\ndef robust(model, x, y):\n    delta = pgd(model, x, y)\n"
+    main = LOOKING.format(taken="from evaluation import robust", called="print")
+    main = main.replace("    optimizer.step()", "    optimizer.step()\n    robust(model, x, y)")
+    files = {"attacks/__init__.py": "from .pgd import pgd\n", "attacks/pgd.py": ATTACK}
+    new = _written(tmp_path, {**files, "evaluation.py": f"{evaluation}    return model(x + delta)\n", "main.py": main})
+    assert b"16):\n        loss = torch.nn.functional.cross_entropy(model(x + delta), y)\n    loss." in new["pgd.py"]
+    assert b"    delta = pgd(model, x, y)\n    with torch.autocast" in new["evaluation.py"]
+
+
+def test_an_object_whose_class_a_package_hands_on_is_followed(tmp_path: Path) -> None:
+    watch = LOOKS.replace("def log_model(model):", "    def watch(self, model):").replace("    print", "        print")
+    trainer = SESSION.replace("from log import Log", "").replace("__init__(self)", "__init__(self, log)")
+    trainer = trainer.replace("Log(self)", "log").replace("self.log.told(loss)", "self.log.watch(self.net)")
+    main = "from session import Session\nfrom tools import Monitor\n\nSession(Monitor()).run([])\n"
+    files = {"tools/__init__.py": "from .monitor import Monitor\n", "tools/monitor.py": f"class Monitor:\n{watch}"}
+    new = _written(tmp_path, {**files, "session.py": trainer, "main.py": main})
+    assert b"unscale_(self.opt)" in new["session.py"]

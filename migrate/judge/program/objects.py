@@ -35,6 +35,7 @@ class Objects:
     cast: frozenset[Key]  # networks under O1's casts, models or not
     scales: dict[ast.Call, frozenset[Key]] = field(default_factory=dict)  # scale_loss calls and their optimizers
     elsewhere: Elsewhere = NOWHERE  # what code of other files runs under O1's casts
+    looking: frozenset[str] = frozenset()  # functions and methods of other files that look at gradients
     handed: frozenset[Obj] = frozenset()  # the models, as the old program has them
     begun: bool = False  # code that is not here has initialized Apex
     switched: frozenset[str] = frozenset()  # attributes that choose one of two backends
@@ -89,6 +90,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
         cast,
         scales,
         elsewhere,
+        facts.elsewhere.gradients,
         frozenset(models),
         bool(facts.scales) and not facts.initializes,
         asking=asked_elsewhere(m, facts),
