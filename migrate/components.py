@@ -71,8 +71,14 @@ _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 # Functions that look at gradients, and attributes that are asked for or called.
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _GRAD)
 # Of these the ones that do not train.
-_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?" + _GRAD)
+_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?(?:\bclip_grad|" + _GRAD + rb")")
 _CLIPS_OR_LOOKS = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?(?:\bclip_grad|" + _GRAD + rb")")
+# What a loop goes through, what is called of a name, or asked of it by a name that is not written; texts of one word.
+_EACH = re.compile(rb"\bfor[ \t]+(\w[\w, \t()]{0,200}?)[ \t]+in\b")
+_CALLED_OF = re.compile(rb"(?<![\w.])(\w+(?:\.\w+)?)\(")
+_ASKED_BY_NAME = re.compile(rb"\bgetattr\(\s*(\w+)\s*,\s*[A-Za-z_]")
+_TEXT = re.compile(rb"[\"'](\w+)[\"']")
+_ITERATES = re.compile(rb"\bdef[ \t]+__iter__\(")
 # Decorators with what they decorate; calls with the last name that they are handed, or a lambda with gradients in it.
 _DECORATES = re.compile(
     rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
@@ -262,8 +268,9 @@ def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[
     outline = imports.outline(location)
     called = {name for one in (outline.every if methods else outline.functions) for name in one.called}
     made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper() or one in _ASKS_ALL}
-    bases = {base for cls in outline.classes for base in cls.bases} - {cls.name for cls in outline.classes}
-    made |= {base for base in bases if _taken(base, location, imports)}
+    own = {cls.name for cls in outline.classes}
+    bases = {base for cls in outline.classes for base in cls.bases if base == cls.name or base not in own}
+    made |= {base for base in bases if base in own or _taken(base, location, imports)}
     if not made:
         return set()
     found = set[str]()
@@ -300,7 +307,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     ends |= handing | _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
     members |= _packages(sorted(told | bases), members, imports)
-    members |= _looking_far(amp, members, imports)
+    members |= _far(amp, told | bases, members, imports)
     members |= _training(members, imports)
     members |= _hiding(members, imports)
     if len(members) > MOST_FILES + len(amp):
@@ -714,17 +721,62 @@ def _asking(beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that ask, by a name that few functions have, for what a function makes of gradients, and those that call
     these: a logger that is told of a step and shows ``self.trainer.grad_norm``."""
     below = _below(list(beside), imports)
-    looking = {name for one in below for name in imports.words(_ONLY_LOOKS_AT, one) if not steps(name)}
+    looking = frozenset(name for one in below for name in imports.words(_ONLY_LOOKS_AT, one) if not steps(name))
     if not looking:
         return set()
     defined = Counter(name for one in below for name in imports.defined(one))
-    found = set[str]()
+    found = _dispatching(below, looking, imports)
     for _ in range(2):
-        looking = {name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")}
+        looking = frozenset(
+            name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")
+        )
         more = {one for one in below if looking & imports.words(_ATTRIBUTE, one)} - found
         found |= more
-        looking = {name for one in more for name in imports.defined(one)}
+        looking = frozenset(name for one in more for name in imports.defined(one))
     return found
+
+
+def _dispatching(below: Sequence[str], looking: frozenset[str], imports: Imports) -> set[str]:
+    """Files that tell each of several objects of something by a name that a method has which looks at gradients, or
+    calls what does: ``for hook in self.hooks: hook.after(self)``, ``getattr(hook, name)(self)``; those with such
+    methods, and with what may be gone through so."""
+    looking |= frozenset(name for one in below for name in _calling(one, looking, imports))
+    methods = {one: _told_of(one, looking, imports) for one in below}
+    names = frozenset[str]().union(*methods.values())
+    if not names:
+        return set()
+    spelled = any(not names.isdisjoint(imports.words(_TEXT, one)) for one in below)
+    found = set[str]()
+    for one in below:
+        each = {name for names in imports.words(_EACH, one) for name in re.findall(r"\w+", names)}
+        called = {pair.partition(".") for pair in imports.words(_CALLED_OF, one)} if each else set()
+        told = {name or "__call__" for owner, _, name in called if owner in each}
+        told |= names if spelled and not each.isdisjoint(imports.words(_ASKED_BY_NAME, one)) else set()
+        if told := told & names:
+            found |= {one, *(x for x, said in methods.items() if not said.isdisjoint(told))}
+            found |= {x for x in (*imports.imported(one), *imports.through(one)) if imports.words(_ITERATES, x)}
+    return found
+
+
+def _calling(location: str, names: frozenset[str], imports: Imports) -> Iterator[str]:
+    """The functions of a file that call some, and do not train."""
+    if not imports.words(_NAME, location).isdisjoint(names):
+        for one in imports.outline(location).functions:
+            if not one.apart and any(called.rpartition(".")[2] in names for called in one.called):
+                yield one.name
+
+
+def _told_of(location: str, looking: frozenset[str], imports: Imports) -> frozenset[str]:
+    """The methods of a file that look at gradients, or call a function that does."""
+    if imports.words(_OPTIMIZER, location) or imports.words(_NAME, location).isdisjoint(looking):
+        return frozenset()
+    methods = [one for cls in imports.outline(location).classes for one in cls.methods.values()]
+    return frozenset(
+        one.name
+        for one in methods
+        if one.name in looking & imports.words(_ONLY_LOOKS_AT, location)
+        or any(called.rpartition(".")[2] in looking for called in one.called)
+    )
 
 
 def _kept_by(location: str, imports: Imports) -> set[str]:
@@ -763,19 +815,20 @@ def _only_steps(location: str, users: Iterable[str], imports: Imports) -> bool:
     return not looking or not any(looking & imports.words(_ATTRIBUTE, one) for one in users)
 
 
-def _looking_far(amp: Sequence[str], members: Collection[str], imports: Imports) -> set[str]:
-    """The files with what looks at gradients and these lead to, going by names, with those on the way: a helper that
-    calls one of another file."""
+def _far(amp: Sequence[str], told: Collection[str], members: Collection[str], imports: Imports) -> set[str]:
+    """Files of which more has to be known, or with what looks at gradients, and that users of amp lead to by way of
+    helpers and classes of other files, going by names: these files, and those on the way."""
     found = set[str]()
-    for one in _below(amp, imports):
-        if one in members or imports.words(_OPTIMIZER, one):
-            continue
-        looking = {name for name in imports.words(_CLIPS_OR_LOOKS, one) if not steps(name)}
-        if looking:
-            outline = imports.outline(one)
-            names = looking & {function.name for function in outline.functions}
-            names |= {cls.name for cls in outline.classes if not looking.isdisjoint(cls.methods)}
-            found |= _led_to(one, frozenset(names), members, imports)
+    joined = _spread(amp, lambda at: (x for x in (*imports.imported(at), *imports.importers(at)) if x in members))
+    for one in sorted({*_below(amp, imports), *told}.difference(joined)):
+        outline = imports.outline(one)
+        names = {function.name for function in outline.functions} | {cls.name for cls in outline.classes}
+        if one not in told:
+            looking = {name for name in imports.words(_CLIPS_OR_LOOKS, one) if not steps(name)}
+            if not looking or imports.words(_OPTIMIZER, one):
+                continue
+            names &= looking | {cls.name for cls in outline.classes if not looking.isdisjoint(cls.methods)}
+        found |= _led_to(one, frozenset(names), joined, imports)
     return found
 
 

@@ -3,7 +3,8 @@
 A program is the same however it is spread over files, so the tool has to do the same to it, or to say what it does not
 see any more: a helper that looks at gradients, a base class that refuses attributes, a function that lengthens a list
 of parameters. Each other file gets the imports that it needs and is imported in a way of its own (by names, as a
-module, under another name, with a star; relatively where it is of a package, or from a package that hands it on).
+module, under another name, with a star; relatively where it is of a package, from a package that hands it on, from a
+file that does nothing else, or from one whose functions call these and whose classes derive from them).
 
     python -m tests.equivalence.many --split --seeds 0:1000
 """
@@ -24,7 +25,7 @@ from .harness import read_header, read_script
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _NAMES = ("engine", "utils", "helpers", "core", "lib", "parts", "tools", "common")
-WAYS = ("names", "names", "module", "another name", "star", "package", "package")
+WAYS = ("names", "names", "module", "another name", "star", "package", "package", "relay", "wrapped")
 
 
 def program(seed: int) -> Program:
@@ -68,6 +69,9 @@ def split(text: str, rng: random.Random) -> tuple[dict[str, str], list[str]] | N
         handed_on = (f"from .{file.rpartition('/')[2]} import {', '.join(names[file])}\n" for file in files)
         made[f"{package}/__init__.py"] = "".join(handed_on)
     made[MAIN] = _behind_the_imports(body, lines)
+    for file, group in zip(files, groups, strict=True):
+        for way in {"relay", "wrapped"}.intersection(ways):
+            made[f"{way}_{file.rpartition('/')[2]}.py"] = _relay(file, group, wrapped=way == "wrapped")
     said = [", ".join(name for stmt in group for name in _bound(stmt)) for group in groups]
     return made, [*said, *ways]
 
@@ -181,6 +185,8 @@ def _bring(file: str, names: Sequence[str], way: str, *, relative: bool) -> _Bro
     package, _, module = file.rpartition("/")
     if way == "package":
         return _Brought(f"from {package} import {', '.join(names)}")
+    if way in ("relay", "wrapped"):
+        return _Brought(f"from {way}_{module} import {', '.join(names)}")
     dotted = f".{module}" if relative else file.replace("/", ".")
     if way == "star":
         return _Brought(f"from {dotted} import *")
@@ -191,6 +197,30 @@ def _bring(file: str, names: Sequence[str], way: str, *, relative: bool) -> _Bro
     if way == "module":
         return _Brought(f"import {dotted}", dotted)
     return _Brought(f"from {dotted} import {', '.join(names)}")
+
+
+def _relay(file: str, group: Sequence[ast.stmt], *, wrapped: bool) -> str:
+    """A file that hands on what another one has, or has functions and classes of the same names that stand for it."""
+    dotted, module = file.replace("/", "."), file.rpartition("/")[2]
+    own = [stand_in for stmt in group if wrapped and (stand_in := _stand_in(stmt, module))]
+    names = {name for stmt in group if not (wrapped and _stand_in(stmt, module)) for name in _bound(stmt)}
+    lines = [f"from {dotted} import {', '.join(sorted(names))}"] if names else []
+    lines += [f"import {dotted} as _{module}"] if own else []
+    return "\n\n\n".join(["\n".join(lines), *own]) + "\n"
+
+
+def _stand_in(stmt: ast.stmt, module: str) -> str:
+    """A function that calls one, or a class that derives from one; empty where neither can be written by its header."""
+    match stmt:
+        case ast.ClassDef(name=name):
+            return f"class {name}(_{module}.{name}):\n    pass"
+        case ast.FunctionDef(name=name, args=ast.arguments(posonlyargs=[], args=args, vararg=None, kwonlyargs=[])) if (
+            not stmt.args.kwarg and not stmt.args.defaults
+        ):
+            given = ", ".join(arg.arg for arg in args)
+            return f"def {name}({given}):\n    return _{module}.{name}({given})"
+        case _:
+            return ""
 
 
 def _named_by(body: str, before: dict[str, str]) -> str | None:
