@@ -67,12 +67,14 @@ _GRAD = rb"(?:" + _NAMED_GRAD + rb"|\bcase\b[^\n]{0,200}\b_?grad[ \t]{0,8}=)"
 _BACKWARD = re.compile(rb"\.backward\(|\bclip_grad|" + _GRAD)
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
+_GRADLESS = re.compile(rb"\bwith[ \t]+torch\.(?:no_grad|inference_mode|set_grad_enabled)\b|@[ \t]*torch\.no_grad\b")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 # Functions that look at gradients, and attributes that are asked for or called.
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _GRAD)
 # Of these the ones that do not train.
-_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?(?:\bclip_grad|" + _GRAD + rb")")
-_CLIPS_OR_LOOKS = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?(?:\bclip_grad|" + _GRAD + rb")")
+_OR_CLIPS = rb"(?:\bclip_grad|" + _GRAD + rb")"
+_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?" + _OR_CLIPS)
+_CLIPS_OR_LOOKS = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _OR_CLIPS)
 # What a loop goes through, what is called of a name, or asked of it by a name that is not written; texts of one word.
 _EACH = re.compile(rb"\bfor[ \t]+(\w[\w, \t()]{0,200}?)[ \t]+in\b")
 _CALLED_OF = re.compile(rb"(?<![\w.])(\w+(?:\.\w+)?)\(")
@@ -514,8 +516,9 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
 
     These are imported by a user of amp: what CUDA's autocast refuses to run, what asks for Apex's level, what hands on
     half results, and a model that runs in another thread, in a backward, or when the next one of a generator is asked
-    for, which a region around the call is not in force for; and what steps or clips as a block ends. And what trains
-    beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
+    for, which a region around the call is not in force for, or without gradients first and then with them; and what
+    steps or clips as a block ends. And what trains beside it, as Apex's casts held there too, or has to do with
+    gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.takers(at))))
     own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
     below = [one for one in _below(list(beside), imports) if one not in own]
@@ -524,6 +527,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     refused |= _refused_by_name(amp, imports)
     refused |= {one for one in _below(amp, imports) if imports.words(_MANAGES, one) and imports.words(_TRAINS, one)}
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
+    refused |= {one for one in _below(amp, imports) if imports.words(_GRADLESS, one) and imports.runs_both_ways(one)}
     refused |= {one for one in _from(amp, imports) if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
     near = _near(amp, beside, imports) | _called_by_another_name(beside, imports).difference(amp)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from ..facts.elsewhere import Elsewhere, Outline, defined, elsewhere, outline
+from ..facts.gradless import runs_both_ways
 from ..facts.handed_runs import Place, Table, calls_handed, hands_on, hands_runs
 from ..facts.handed_types import Given, gives_other_types, puts_handed
 from ..facts.masks import adds_to_products
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 
 class Texts:
-    """Answers of texts, remembered. Nothing is parsed for them."""
+    """Answers of texts, remembered. Next to nothing is parsed for them."""
 
     def __init__(self) -> None:
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
@@ -31,6 +32,7 @@ class Texts:
         self._gives: dict[str, Given] = {}
         self._hands: dict[str, Table] = {}
         self._on: dict[str, frozenset[tuple[Place, Place]]] = {}
+        self._both_ways: dict[str, bool] = {}
         self._calls: dict[tuple[str, ...], Table] = {}
 
     def words(self, pattern: re.Pattern[bytes], location: str) -> frozenset[str]:
@@ -90,6 +92,10 @@ class Texts:
     def adds_to_products(self, location: str) -> bool:
         """Whether a file adds something in place to what a product gave."""
         return self._ask(self._adds, adds_to_products, location, False)
+
+    def runs_both_ways(self, location: str) -> bool:
+        """Whether a network of a file runs a part of its own without gradients, and with them as well."""
+        return self._ask(self._both_ways, runs_both_ways, location, False)
 
     def _ask(self, known: dict[str, T], ask: Callable[[str], T], location: str, nothing: T) -> T:
         """The answer of a file's text, looked for once; ``nothing`` of one that is too large, or cannot be read."""

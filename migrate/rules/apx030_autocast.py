@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 
-from ..plan.regions.gradless import no_gradient
+from ..facts.gradless import no_gradient
 from ..plan.regions.marks import Hoist, Region
 from .common import Plan, Stage, Work
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
+from ...facts.gradless import no_gradient
 from ...facts.names import called_name
 from ...flow.objects import Obj
 from ...knowledge.models import NOT_RUN_BY_METHOD
@@ -22,7 +23,6 @@ from ...units.translate import passed
 from ...units.unit import Context, Unit
 
 MAX_DEPTH, MAX_CALLS = 6, 300
-NO_GRADIENT = frozenset({"no_grad", "inference_mode"})
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -49,15 +49,6 @@ class _Frame:
     names: Mapping[str, tuple[str, frozenset[Obj]]] = field(default_factory=dict)  # parameters: what they stand for
     path: tuple[ast.AST, ...] = ()  # calls and the functions that they run, alternately
     arms: tuple[Arm, ...] = ()
-
-
-def no_gradient(expr: ast.expr) -> bool:
-    """``torch.no_grad()`` and ``torch.set_grad_enabled(False)``, as a block or a decorator."""
-    match expr:
-        case ast.Call(func=ast.Attribute(attr="set_grad_enabled"), args=[ast.Constant(value=False)]):
-            return True
-        case _:
-            return ast.unparse(expr).rstrip("()").split(".")[-1] in NO_GRADIENT
 
 
 def kept_copy(made: Iterable[Run]) -> tuple[Run, Run] | None:

@@ -7,11 +7,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from ...facts.gradless import no_gradient
 from ...facts.module import Module
 from ...facts.scopes import Block, Scope
 from ...units.compute import Compute
 from ...units.unit import Context
-from .gradless import Scan, kept_copy, no_gradient
+from .gradless import Scan, kept_copy
 from .marks import SCOPES, Hoist, Marks, Region
 from .swapped import Swapped
 from .tight import Tight
