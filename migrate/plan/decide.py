@@ -44,6 +44,7 @@ from .precision.traced import review_traced
 from .precision.wide_products import review_wide_products
 from .premises import doubts, handed, plain_backwards, premises, unscaled_steps
 from .premises.again import review_runs_again
+from .premises.anew import review_anew
 from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.filled_groups import review_filled_groups
@@ -174,6 +175,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     review_untrained(ctx, unit, planner)
     review_threads(ctx, unit, planner)
     review_runs_again(ctx, unit)
+    review_anew(ctx, unit, planner.ahead, planner.order)
     review_kept_copies(ctx, unit, planner.scan, map(Region.stmts, planner.regions))
     review_traced(ctx, unit, planner)
     review_instantiated(ctx, unit, planner)

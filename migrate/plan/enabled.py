@@ -21,6 +21,7 @@ from .home.there import object_there
 from .other_objects import of_other_objects
 from .plan import Plan
 from .premises.again import initialized_before
+from .premises.anew import OF_NEW_OBJECT, of_new_object
 from .regions.made import leave_out_makers, made_in, not_made
 from .regions.marks import Region
 from .schedule import Scaler
@@ -46,6 +47,8 @@ def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
             asks_scaler = ".is_enabled()" in plan.enabled_at[region]  # that of its own object is off
             if region.why == "evaluation" and not asks_scaler and (told := of_other_objects(ctx, unit, stmt)):
                 unit.review(stmt, "APX035", told)
+            if asks_scaler and of_new_object(ctx, stmt, plan.planner.order, plan.enabled_at[region]):
+                unit.review(stmt, "APX035", OF_NEW_OBJECT)
         except Manual as missing:
             finder.restore(before)
             elsewhere = unit.scales or _beside_others(ctx, plan, stmt)

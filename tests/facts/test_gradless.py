@@ -32,7 +32,8 @@ def test_a_part_that_runs_without_gradients_and_with_them(off: str, called: str,
 
 
 def test_so_does_the_forward_of_a_base() -> None:
-    text = "class Hard(Base):\n    def forward(self, x):\n        with torch.no_grad():\n            {}\n        return {}\n"
+    text = "class Hard(Base):\n    def forward(self, x):\n        with torch.no_grad():\n            {}\n"
+    text += "        return {}\n"
     assert runs_both_ways(text.format("keep = super().forward(x)", "super().forward(x[keep])"))
     assert not runs_both_ways(text.format("keep = x.topk(2)", "super().forward(x)"))
 

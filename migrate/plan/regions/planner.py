@@ -66,6 +66,7 @@ class Planner:
         self.worked = Worked(ctx, unit, self.compute, self.slices)
         self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
+        self.ahead: list[ast.Call] = []  # calls of models that run before mixed precision is switched on
         self._hoisted: set[ast.AST] = set()
         self._spans: dict[Scope, list[tuple[int, int]]] | None = None  # of the regions of each function, in order
         self._marks: dict[int, Marks] = {}
@@ -392,6 +393,7 @@ class Planner:
                 continue
             when = self.order.states(call)
             if when == {NOT_YET}:
+                self.ahead.append(call)
                 continue
             if (NOT_YET in when and self._callers_tell(scope)) or self._pushes_up(scope, call):
                 todo += self.ctx.v.calls[scope.node]
