@@ -91,6 +91,10 @@ _HANDS = re.compile(
     rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}" + _NAMED_GRAD + rb")"
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
+_INITIALIZED = re.compile(rb"^[ \t]*([^\n=#]{1,300}?)[ \t]*=[ \t]*[\w.]{0,80}\binitialize\(", re.M)
+_PUT_BY = re.compile(rb"\bself\.(\w+[ \t]*=[ \t]*\w+)[ \t\r]*$", re.M)
+_RUN_OF_OBJECT = re.compile(rb"(?<![\w.])(?!self\.)\w+(?:\.\w+)*\.(\w+)\(")  # learner.model(x)
+_METHOD = re.compile(rb"\.(\w+)\(")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
 _OF_OTHERS = re.compile(rb"(?<!\bself)\.(\w+)\b(?![ \t]*=[^=])")  # but for attributes of an object's own
 _GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
@@ -245,7 +249,25 @@ def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     """What the files that one imports names from make of networks."""
     near = {*imports.imported(at), *imports.through(at)}
     near |= {behind for one in near for behind in _made_behind(one, imports) | _kept_behind(one, imports)}
-    return imports.elsewhere(tuple(sorted(near)))
+    found = imports.elsewhere(tuple(sorted(near)))
+    return replace(found, gradients=found.gradients | _looking_methods(at, imports))
+
+
+def _looking_methods(location: str, imports: Imports) -> frozenset[str]:
+    """The methods that a file calls, as ``.name``, by whose name one of its process looks at gradients: of an object
+    that came by way of a registry no more may be known."""
+    called = imports.words(_METHOD, location)
+    process = _below(_above([location], imports), imports) if called else []
+    looking = _looking(process, imports)
+    found = frozenset(name for one in process for name in _told_of(one, looking, imports)) if looking else frozenset()
+    return frozenset(f".{name}" for name in found & called if not name.startswith("__"))
+
+
+def _looking(files: Iterable[str], imports: Imports) -> frozenset[str]:
+    """The functions of some files that look at gradients, or call one that does, and do not train."""
+    files = list(files)
+    looking = frozenset(name for one in files for name in imports.words(_ONLY_LOOKS_AT, one) if not steps(name))
+    return looking | frozenset(name for one in files if looking for name in _calling(one, looking, imports))
 
 
 _ASKS_ALL = frozenset({"globals", "eval"})
@@ -304,7 +326,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     handing = _handing_over(amp, imports) | _adding_far(amp, imports)
     told = _told(amp, imports) | handing
     bases = {*keepers_of_options(amp, imports), *telling_bases(amp, imports)}
-    members = {*_between(amp, imports), *_users(amp, imports), *told, *joints, *bases}
+    members = {*_between(amp, imports), *_users(amp, imports), *_evaluating(amp, imports), *told, *joints, *bases}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     ends |= handing | _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
@@ -501,6 +523,30 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
             if imports.words(_TRAINS, x) or (begins and not begins.isdisjoint(imports.words(_NAME, x)))
         )
     return found
+
+
+def _evaluating(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that run a network which an object of a user of amp keeps, wherever they have that object from, with those
+    on the way: ``learner = get(name)``, and then ``learner.model(x)``."""
+    found = set[str]()
+    for one in amp:
+        kept = _kept_by_object(one, imports)
+        for user in _above([one], imports)[1:] if kept else ():
+            if user not in amp and kept & imports.words(_RUN_OF_OBJECT, user) and imports.words(_TRAINS, user):
+                found |= {user, *_ways(user, (one,), imports)}
+    return found
+
+
+def _kept_by_object(location: str, imports: Imports) -> frozenset[str]:
+    """The attributes by which objects of a file keep the networks that Apex's ``initialize`` gave back."""
+    given = imports.words(_INITIALIZED, location)
+    names = {name.strip() for left in given for name in left.strip("() \t").split(",")}
+    kept = {name.removeprefix("self.") for name in names if name.startswith("self.")}
+    for pair in imports.words(_PUT_BY, location) if names else ():
+        attribute, _, value = pair.partition("=")
+        if value.strip() in names:
+            kept.add(attribute.strip())
+    return frozenset(kept)
 
 
 def _that_begin(location: str, imports: Imports) -> set[str]:
@@ -725,7 +771,7 @@ def _asking(beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that ask, by a name that few functions have, for what a function makes of gradients, and those that call
     these: a logger that is told of a step and shows ``self.trainer.grad_norm``."""
     below = _below(list(beside), imports)
-    looking = frozenset(name for one in below for name in imports.words(_ONLY_LOOKS_AT, one) if not steps(name))
+    looking = _looking(below, imports)
     if not looking:
         return set()
     defined = Counter(name for one in below for name in imports.defined(one))
@@ -744,7 +790,6 @@ def _dispatching(below: Sequence[str], looking: frozenset[str], imports: Imports
     """Files that tell each of several objects of something by a name that a method has which looks at gradients, or
     calls what does: ``for hook in self.hooks: hook.after(self)``, ``getattr(hook, name)(self)``; those with such
     methods, and with what may be gone through so."""
-    looking |= frozenset(name for one in below for name in _calling(one, looking, imports))
     methods = {one: _told_of(one, looking, imports) for one in below}
     names = frozenset[str]().union(*methods.values())
     if not names:
@@ -779,7 +824,7 @@ def _told_of(location: str, looking: frozenset[str], imports: Imports) -> frozen
         one.name
         for one in methods
         if one.name in looking & imports.words(_ONLY_LOOKS_AT, location)
-        or any(called.rpartition(".")[2] in looking for called in one.called)
+        or (not one.apart and any(called.rpartition(".")[2] in looking for called in one.called))
     )
 
 

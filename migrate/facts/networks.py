@@ -27,6 +27,7 @@ from .sites import opened
 # Modules whose functions make no network; what these hand on is another's.
 _STANDARD = sys.stdlib_module_names - {"copy", "functools", "types", "importlib"}
 _LIBRARIES = NO_NETWORK_LIBRARIES | {"torch", "numpy"}  # no files of the tree are called so
+_UNKNOWN = frozenset({"call", "param", "path"})  # objects that code of another file may have made
 _NO_NETWORKS = HOST_MODULES | NO_NETWORK_LIBRARIES | _STANDARD | {"torch"}
 
 
@@ -216,6 +217,20 @@ def names_elsewhere(v: Values, call: ast.Call) -> frozenset[str]:
     if call not in known:
         known[call] = _names_elsewhere(v, call)
     return known[call]
+
+
+def looks_elsewhere(v: Values, call: ast.Call, gradients: Collection[str]) -> bool:
+    """Whether a call may run what looks at gradients in another file: a function that it imports, or a method of this
+    name of an object of which nothing better is known (``probe.measure()``)."""
+    if not gradients or v.callees(call):
+        return False
+    if not names_elsewhere(v, call).isdisjoint(gradients):
+        return True
+    match call.func:
+        case ast.Attribute(value=owner, attr=name) if f".{name}" in gradients:
+            return any(o.kind in _UNKNOWN for o in v.of(owner))
+        case _:
+            return False
 
 
 @once

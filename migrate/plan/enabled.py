@@ -47,7 +47,7 @@ def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
             asks_scaler = ".is_enabled()" in plan.enabled_at[region]  # that of its own object is off
             if region.why == "evaluation" and not asks_scaler and (told := of_other_objects(ctx, unit, stmt)):
                 unit.review(stmt, "APX035", told)
-            if asks_scaler and of_new_object(ctx, stmt, plan.planner.order, plan.enabled_at[region]):
+            if asks_scaler and of_new_object(ctx, unit, stmt, plan.planner.order, plan.enabled_at[region]):
                 unit.review(stmt, "APX035", OF_NEW_OBJECT)
         except Manual as missing:
             finder.restore(before)

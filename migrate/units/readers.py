@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..facts.names import called_name
-from ..facts.networks import names_elsewhere
+from ..facts.networks import looks_elsewhere
 from ..facts.once import once_each
 from ..facts.sites import opened
 from ..flow.objects import Obj
@@ -273,7 +273,7 @@ def _place(ctx: Context, node: ast.AST) -> _Place | None:
             clips = clips or (isinstance(func, ast.Attribute) and gradients.CLIP_METHODS.fit(name))
             asks = not ctx.v.callees(node) and gradients.ABOUT_GRADIENTS.fit(name) and not gradients.NO_READER.fit(name)
             reads = reads or (master and not _kept(ctx, node))
-            reads = reads or not names_elsewhere(ctx.v, node).isdisjoint(ctx.facts.elsewhere.gradients)
+            reads = reads or looks_elsewhere(ctx.v, node, ctx.facts.elsewhere.gradients)
             return _Place(node, reads, runs, clips, tuple(_handed_functions(ctx, node)), asks)
         case _:
             return _Place(node, reads, runs, False, (), False) if reads or runs else None

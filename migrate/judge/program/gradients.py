@@ -7,7 +7,7 @@ import builtins
 from functools import cached_property
 
 from ...facts.module import Module
-from ...facts.networks import names_elsewhere
+from ...facts.networks import looks_elsewhere
 from ...flow.objects import Obj
 from ...flow.tensors import own_gradient
 from ...flow.unnamed import unnamed
@@ -162,7 +162,7 @@ class Gradients:
             return unknown and last_name(user.func) not in COLLECTS  # type: ignore[attr-defined]
         if self.v.callees(call) or self.marks.kind.get(call):
             return False
-        if not names_elsewhere(self.v, call).isdisjoint(self.objects.looking):
+        if looks_elsewhere(self.v, call, self.objects.looking):
             return True
         if any(word in last.lower() for word in READERS) and not any(word in last for word in IDLE):
             return True

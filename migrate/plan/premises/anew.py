@@ -71,11 +71,11 @@ def in_rounds(ctx: Context, call: ast.AST) -> bool:
     return generated or bool(ctx.m.loops(call)) or (isinstance(call, ast.Call) and called_name(call) in MAPPING)
 
 
-def of_new_object(ctx: Context, stmt: ast.stmt, order: Order, enabled: str) -> bool:
+def of_new_object(ctx: Context, unit: Unit, stmt: ast.stmt, order: Order, enabled: str) -> bool:
     """Whether the scaler that a condition asks (``trainer.scaler.is_enabled()``) is that of an object which is made
     anew before each ``initialize`` of several: it is off there, where an earlier object had left Apex's casts on."""
     met = set[tuple[ast.AST, str]]()
-    todo: list[tuple[ast.AST, str]] = [(stmt, name) for name in _owners(enabled)]
+    todo: list[tuple[ast.AST, str]] = [(stmt, name) for name in _owners(unit, enabled)]
     while todo:
         at, name = one = todo.pop()
         if one in met or NOT_YET not in order.states(at):
@@ -92,12 +92,15 @@ def of_new_object(ctx: Context, stmt: ast.stmt, order: Order, enabled: str) -> b
     return False
 
 
-def _owners(enabled: str) -> Iterator[str]:
+def _owners(unit: Unit, enabled: str) -> Iterator[str]:
+    """Whose scaler it is; where that is a name of its own, the optimizers that it serves."""
     for node in ast.walk(ast.parse(enabled, mode="eval")):
         if isinstance(node, ast.Attribute) and node.attr == "is_enabled":
             *_, root = chain(node)
             if isinstance(root, ast.Name) and root is not node.value:
                 yield root.id
+            elif isinstance(root, ast.Name):
+                yield from (one.id for init in unit.initializes for one in init.optimizers if isinstance(one, ast.Name))
 
 
 def _root_of_owner(call: ast.AST) -> str:
