@@ -91,7 +91,7 @@ _HANDS = re.compile(
     rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}" + _NAMED_GRAD + rb")"
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
-_INITIALIZED = re.compile(rb"^[ \t]*([^\n=#]{1,300}?)[ \t]*=[ \t]*[\w.]{0,80}\binitialize\(", re.M)
+_INITIALIZED = re.compile(rb"^[ \t]*([\w(][^\n=#]{0,300})=[ \t]{0,40}[\w.]{0,80}\binitialize\(", re.M)
 _PUT_BY = re.compile(rb"\bself\.(\w+[ \t]*=[ \t]*\w+)[ \t\r]*$", re.M)
 _RUN_OF_OBJECT = re.compile(rb"(?<![\w.])(?!self\.)\w+(?:\.\w+)*\.(\w+)\(")  # learner.model(x)
 _METHOD = re.compile(rb"\.(\w+)\(")

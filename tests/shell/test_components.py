@@ -1456,3 +1456,135 @@ def test_an_object_whose_class_a_package_hands_on_is_followed(tmp_path: Path) ->
     files = {"tools/__init__.py": "from .monitor import Monitor\n", "tools/monitor.py": f"class Monitor:\n{watch}"}
     new = _written(tmp_path, {**files, "session.py": trainer, "main.py": main})
     assert b"unscale_(self.opt)" in new["session.py"]
+
+
+DISPATCH = """\
+class Callbacks:
+    def __init__(self, callbacks):
+        self.callbacks = list(callbacks)
+
+    def fire(self, trainer):
+        for one in self.callbacks:
+            {told}
+
+
+class Callback:
+    def {name}(self, trainer):
+        pass
+"""
+CALLBACK = """\
+from dispatch import Callback
+from util import size
+
+
+class Logger(Callback):
+    def {name}(self, trainer):
+        print(size(trainer.net))
+"""
+SIZE = "import torch\n\n\ndef size(model):\n    return {size}\n"
+TOLD = {
+    "a method": ("one.after(trainer)", "after"),
+    "a call": ("one(trainer)", "__call__"),
+    "a name": ('getattr(one, "af" + "ter")(trainer)', "after"),
+    "a name that is handed": ("getattr(one, trainer.event)(trainer)", "after"),
+}
+
+
+NORM = "sum(p.grad.norm() for p in model.parameters())"
+
+
+@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("size", [NORM, "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"])
+def test_who_tells_several_objects_belongs_to_it(tmp_path: Path, told: str, size: str) -> None:
+    """The callback's own base, whose method does nothing, was taken for all that is called."""
+    call, name = TOLD[told]
+    trainer = SESSION.replace("from log import Log", "from dispatch import Callbacks")
+    trainer = trainer.replace("__init__(self)", "__init__(self, told)").replace("Log(self)", "Callbacks(told)")
+    trainer = trainer.replace("self.log.told(loss)", 'self.event = "after"\n            self.log.fire(self)')
+    files = {
+        "session.py": trainer,
+        "dispatch.py": DISPATCH.format(told=call, name=name),
+        "logger.py": CALLBACK.format(name=name),
+        "util.py": SIZE.format(size=size),
+        "main.py": "from logger import Logger\nfrom session import Session\n\nSession([Logger()]).run([])\n",
+    }
+    assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]
+
+
+REGISTRY = """\
+PROBES = {}
+
+
+def register(cls):
+    PROBES[cls.__name__] = cls
+    return cls
+
+
+def build(name, model):
+    return PROBES[name](model)
+"""
+PROBE = """\
+from .registry import register
+from .size import size
+
+
+@register
+class Probe:
+    def __init__(self, model):
+        self.model = model
+
+    def measure(self):
+        print(size(self.model))
+"""
+
+
+def test_an_object_of_a_registry_looks_at_gradients_by_the_name_of_its_method(tmp_path: Path) -> None:
+    main = LOOKING.format(taken="from probes import build", called="probe.measure")
+    main = main.replace("measure(model)", "measure()")
+    main = main.replace("for x in loader:", 'probe = build("Probe", model)\nfor x in loader:')
+    files = {
+        "main.py": main,
+        "probes/__init__.py": "from .registry import build\nfrom . import probe\n",
+        "probes/registry.py": REGISTRY,
+        "probes/probe.py": PROBE,
+        "probes/size.py": SIZE.format(size=NORM),
+    }
+    assert b"unscale_(optimizer)" in _written(tmp_path, files)["main.py"]
+    none = {**files, "probes/size.py": SIZE.format(size="len(list(model.parameters()))")}
+    assert b"unscale_" not in _written(tmp_path / "none", none)["main.py"]
+
+
+@pytest.mark.parametrize("made", ["def get(*args):\n    return Session(*args)\n", 'ALL = {"session": Session}\n'])
+def test_who_runs_the_network_of_an_object_from_elsewhere_belongs_to_it(tmp_path: Path, made: str) -> None:
+    called = "get()" if "def" in made else 'ALL["session"]()'
+    taken = called.partition("(")[0].partition("[")[0]
+    session = SESSION.replace("from log import Log", "").replace("        self.log = Log(self)\n", "")
+    session = session.replace("            self.log.told(loss)\n", "")
+    main = f"import torch\nfrom factory import {taken}\n\nsession = {called}\nsession.run([])\nwith torch.no_grad():\n"
+    files = {"session.py": session, "factory.py": f"from session import Session\n\n\n{made}"}
+    new = _written(tmp_path, {**files, "main.py": f"{main}    print(session.net(torch.ones(1, 2)))\n"})
+    assert b"with torch.no_grad(), torch.autocast(" in new["main.py"]
+
+
+MINES = """\
+import torch
+
+
+class Hard(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(2, 1)
+
+    def forward(self, x):
+        with torch.no_grad():
+            keep = self.{first}(x).topk(2)[1]
+        return self.fc(x[keep])
+"""
+
+
+def test_a_network_that_runs_without_gradients_first_belongs_to_it(tmp_path: Path) -> None:
+    main = LOOKING.format(taken="from net import Hard", called="print").replace("torch.nn.Linear(2, 1)", "Hard()")
+    results = _results(tmp_path, {"main.py": main, "net.py": MINES.format(first="fc")})
+    assert [one.rule for one in results["main.py"].findings] == ["APX038"]
+    results = _results(tmp_path / "other", {"main.py": main, "net.py": MINES.format(first="teacher")})
+    assert not results["main.py"].findings

@@ -12,6 +12,7 @@ from ...facts.scopes import Scope
 from ...knowledge.models import MAPPING
 from ...nodes import chain
 from ...units.order import NOT_YET, Order
+from ...units.references import handed_to
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..blocks import exclusive
@@ -61,14 +62,15 @@ def repeated(ctx: Context, scope: Scope, met: frozenset[Scope]) -> bool:
     if not scope.is_function or scope in met:
         return scope in met
     calls = [call for call in ctx.v.calls[scope.node] if not ctx.m.idle(call)]
+    if any(called_name(one) in MAPPING for one in handed_to(ctx, scope.node)):
+        return True
     several = any(ctx.m.in_one_run(a, b) and not exclusive(ctx, a, b) for a, b in combinations(calls, 2))
-    return several or any(in_rounds(ctx, c) or repeated(ctx, ctx.m.function(c), met | {scope}) for c in calls)
+    return several or any(_in_rounds(ctx, c) or repeated(ctx, ctx.m.function(c), met | {scope}) for c in calls)
 
 
-def in_rounds(ctx: Context, call: ast.AST) -> bool:
+def _in_rounds(ctx: Context, call: ast.AST) -> bool:
     """Whether a call stands in a loop, or in what is generated."""
-    generated = any(isinstance(outer, _GENERATED) for outer in ctx.m.ancestors(call))
-    return generated or bool(ctx.m.loops(call)) or (isinstance(call, ast.Call) and called_name(call) in MAPPING)
+    return bool(ctx.m.loops(call)) or any(isinstance(outer, _GENERATED) for outer in ctx.m.ancestors(call))
 
 
 def of_new_object(ctx: Context, unit: Unit, stmt: ast.stmt, order: Order, enabled: str) -> bool:
