@@ -1,3 +1,4 @@
+# expect: review run() runs more than once
 import torch
 from apex import amp
 
