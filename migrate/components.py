@@ -179,6 +179,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
         exported=imports.taken(at, (at,)),
         unread=imports.unread(at, (at,)),
         importable=importable((at,), imports.above((at,)))[at],
+        packaged=imports.taken_by_package(at, (at,)),
         scalers=_scalers((at,), imports),
         switched=_switched((at,), imports),
         elsewhere=_elsewhere(at, imports),
@@ -1046,6 +1047,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
             switched=switched,
             own=_own(at, imports),
             importable=importables[at],
+            packaged=imports.taken_by_package(at, number),
             unread=imports.unread(at, number),
         )
         for at in number

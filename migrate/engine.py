@@ -121,6 +121,7 @@ def migrate_program(
         m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, standing.answered,
         importable=public, uncast=m.handed_on([file.outside.uncast for file in files]),
         unread=tuple(file.outside.unread for file in files),
+        packaged=tuple(file.outside.packaged for file in files),
     )  # fmt: skip
     fill(ctx)
     later = next((file.outside.later for file in files if file.outside.later is not None), None)

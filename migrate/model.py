@@ -81,6 +81,7 @@ class Outside:
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
     own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
     importable: Importable = Importable.NOWHERE  # who may import from here whose calls are not in the tree
+    packaged: frozenset[str] = frozenset()  # names that the `__init__` of a package takes from here
     uncast: frozenset[str] = frozenset()  # names that programs without amp take from here, and run without casts
     unread: frozenset[str] = frozenset()  # of `amp` and `apex` what nobody reads who takes all from here by a star
 

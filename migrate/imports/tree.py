@@ -41,6 +41,11 @@ class Imports(Graph):
         # or below it. Nobody follows that, so a file that is together with it counts as well.
         return found | {"*"} if self._taken_by_name(location) else found
 
+    def taken_by_package(self, location: str, together: Collection[str]) -> frozenset[str]:
+        """The names that the ``__init__`` files of packages which are not ``together`` with a file take from it."""
+        users = (one for one in self.importers(location) if os.path.basename(one) == "__init__.py")
+        return frozenset[str]().union(*(self._takes(one, location) for one in users if one not in together))
+
     def _taken_by_name(self, location: str) -> bool:
         here, importers = os.path.dirname(location), self.importers(location)
         by_name = (one for one in self.by_name_only if one in importers or _near(os.path.dirname(one), here))

@@ -20,6 +20,7 @@ from .enabled import switches
 from .gradients import unscaling as gradients
 from .gradients.beside import in_its_own
 from .gradients.fold import Fold, folds
+from .gradients.half_gradients import review_half_gradients
 from .home import scaling
 from .home.copied import tell_copied
 from .home.homes import Finder
@@ -180,6 +181,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     review_traced(ctx, unit, planner)
     review_instantiated(ctx, unit, planner)
     review_levels(ctx, unit)
+    review_half_gradients(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled, idle=idle)
     if unit.apart:
         plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)

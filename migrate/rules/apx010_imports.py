@@ -24,10 +24,11 @@ from ..plan.carried import AMP, asks_a_flag, becomes_true, imported_here, someti
 from ..plan.listed_state import asks_the_scaler
 from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
-from ..units.public import handed_on, listed, serves_nobody
+from ..units.public import listed, serves_nobody
 from ..units.unit import Context
 from .apex_asked import about, apex_tests, asking_parts, fold_test
-from .apex_told import known_as, reports, tried_and_read
+from .apex_heard import asked_by_name, handed_out, heard, heard_by_others, probes
+from .apex_told import known_as, reports
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in, told_beside
 from .common import Stage, Work
 from .import_torch import add_torch
@@ -58,6 +59,8 @@ _ANSWERED = (
     "this told whether Apex's amp is there. Nothing in this tree needs it any more, so the answer is yes from now on, "
     "Apex or not: what is done for mixed precision by this answer has to be native"
 )
+
+_YES = "says yes from now on, Apex or not, as what it was asked for needs no Apex. Who else hears it is not known here"
 
 
 def apply(ctx: Context, work: Work) -> None:
@@ -96,13 +99,14 @@ def _remove_served(ctx: Context, work: Work) -> None:
         if not work.draft.gone(test) and about(ctx, test, names | flags):
             fold_test(ctx, work, test)
     for stmt, aliases in doomed.items():
-        if ctx.answered and _probe(ctx, stmt) and not _unheard(ctx, stmt):
+        if ctx.answered and probes(ctx, stmt):
             work.find(None, ID, Severity.REVIEW, stmt, _ANSWERED)
         _remove(ctx, work, stmt, aliases)
         if work.sites is not None:
             _one_of_two(ctx, work, stmt)
-    told = told_beside(ctx, doomed) if work.sites is not None else set()
-    dropped = remove_flags(ctx, work, flags | told, doomed)
+    beside = told_beside(ctx, doomed) if work.sites is not None else set()
+    dropped = remove_flags(ctx, work, flags | beside, doomed)
+    _tell_flags(ctx, work, flags - dropped, names)
     remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
     _remove_handed_on(ctx, work, names | dropped | _remove_unasked(ctx, work), flags - dropped)
@@ -144,11 +148,22 @@ def _asked_no_more(ctx: Context, work: Work, stmt: ast.ImportFrom, alias: ast.al
     return bool(asked) and all(map(work.draft.gone, asked)) and serves_nobody(ctx, stmt, alias)
 
 
+def _tell_flags(ctx: Context, work: Work, flags: set[Key], names: set[Key]) -> None:
+    """A flag beside amp that went says yes from now on, and so does what the import of amp bound; that somebody else
+    may hear it is told."""
+    for key in sorted(flags | names, key=lambda key: key[1]) if not ctx.answered else ():
+        home, name = key
+        why = heard(ctx, key, key in flags)
+        stores = ctx.m.stores(name, home)
+        if why is not None and stores:
+            work.find(None, ID, Severity.INFO, ctx.m.statement(stores[0]), f"{name} {_YES}: {why}")
+
+
 def _remove_unasked(ctx: Context, work: Work) -> set[Key]:
     """Functions that only looked for Apex go where nobody asks them any more."""
     found: set[Key] = set()
     for key, node in unasked(ctx.m, work.draft.gone):
-        if not ctx.exported(node) & {node.name, "*"} and not handed_on(ctx, key[0], node.name):
+        if not ctx.exported(node) & {node.name, "*"} and not handed_out(ctx, key):
             work.draft.delete(node)
             work.note(None, "APX011", node, f"{node.name}() is not asked any more")
             found.add(key)
@@ -297,7 +312,7 @@ def _serves_no_more(
         return True  # torch's takes its place
     if _needed(ctx, work, stmt, alias, tests) or _asks_for_kernels(work, stmt, alias):
         return False
-    if reports(ctx, stmt) or (_probe(ctx, stmt) and not (ctx.unled and (ctx.answered or _unheard(ctx, stmt)))):
+    if reports(ctx, stmt) or _asks_on(ctx, work, stmt):
         return False
     if _is_amp(stmt, alias):
         return True
@@ -330,22 +345,14 @@ def _beside_amp(
     return bool(amp) and all(_serves_no_more(ctx, work, one, name, tests) for one, name in amp)
 
 
-def _probe(ctx: Context, stmt: ast.stmt) -> bool:
-    """Whether an import only asks if Apex is there, for others to know: nobody reads its name, but its try returns,
-    does more, or sets what is read elsewhere."""
-    m = ctx.m
-    holder = m.parent[stmt]
-    if not isinstance(holder, ast.Try) or stmt not in holder.body:
+def _asks_on(ctx: Context, work: Work, stmt: ast.stmt) -> bool:
+    """Whether an import that only asks for Apex goes on asking: for others to know, of whom not all may be told yes."""
+    holder = ctx.m.parent[stmt]
+    if not isinstance(holder, ast.Try) or not probes(ctx, stmt):
         return False
-    if tried_and_read(ctx, holder):
-        return False
-    inner = [*holder.body, *holder.orelse, *(x for h in holder.handlers for x in h.body)]
-    told = {
-        n.id for s in inner for n in walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    if any(isinstance(n, (ast.Return, ast.Call)) for s in (*holder.body, *holder.orelse) for n in walk(s)):
-        return True
-    return any(n.id in told and isinstance(n.ctx, ast.Load) for n in m.all(ast.Name))
+    if work.migrated and asked_by_name(ctx, stmt):
+        return False  # it was asked for what needs no Apex now
+    return not (ctx.unled and ctx.answered and heard_by_others(ctx, holder) is None)
 
 
 def _asks_for_kernels(work: Work, stmt: ast.stmt, alias: ast.alias) -> bool:
@@ -358,26 +365,6 @@ def _asks_for_kernels(work: Work, stmt: ast.stmt, alias: ast.alias) -> bool:
     calls = [site for site in applier if site.role is not Role.ASKED]
     kernels = [site for name, sites in every.items() if name.startswith("apex.built.") for site in sites]
     return any(site.use not in work.replaced for site in (*calls, *kernels))
-
-
-def _unheard(ctx: Context, stmt: ast.stmt) -> bool:
-    """Whether nobody reads what the try around an import sets, but for functions of the file that nobody calls."""
-    m = ctx.m
-    holder = m.parent[stmt]
-    assert isinstance(holder, ast.Try)
-    inner = [*holder.body, *holder.orelse, *(x for h in holder.handlers for x in h.body)]
-    told = {n.id for s in inner for n in walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    if m.function(holder).is_function or any(isinstance(n, (ast.Call, ast.Return)) for s in inner for n in walk(s)):
-        return False
-    readers = [n for n in m.all(ast.Name) if n.id in told and isinstance(n.ctx, ast.Load)]
-    functions = [m.function(n) for n in readers]
-    names = told | {getattr(scope.node, "name", "") for scope in functions}
-    renamed = {c.name for c in m.copied if c.original in names} - names
-    called = any(n.id in (names - told) | renamed for n in m.all(ast.Name)) or any(m.attributes(x) for x in names)
-    inside = all(scope.is_function and m.class_of(scope) is None for scope in functions)
-    return inside and not called and not (ctx.exported(stmt) & {*names, "*"}) and not any(
-        listed(ctx, m.file(stmt).scope, name) for name in names
-    )
 
 
 def _needed(

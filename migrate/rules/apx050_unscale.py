@@ -41,6 +41,7 @@ NOTES = {
     "APX055": "A reader to whom the size of gradients is all one (FGM, PGD) sees scaled ones.",
     "APX056": "A hook sees gradients that are scaled: behind their accumulation the sum of all backwards of a step. "
     "So do a thread, a task, and what a class of another file calls.",
+    "APX057": "At O2 a clip or a look at the gradients of the model's own parameters was none of what was stepped.",
 }
 
 

@@ -23,6 +23,7 @@ from ..plan.carried import AMP
 from ..plan.listed_state import listed
 from ..units.conditions import finds_apex
 from ..units.unit import Context
+from .apex_heard import heard_by_others, questions, tells
 from .apex_told import reports
 from .common import Stage, Work
 
@@ -105,7 +106,8 @@ def apply(ctx: Context, work: Work) -> None:
         named.update(range(finding.line, finding.end_line + 1))
         named.update(finding.lines)
     open_sites: dict[tuple[str, Severity, str | None], list[int]] = {}
-    for node, dotted in _sites(ctx, work):
+    told_by = _tellers(ctx, work)
+    for node, dotted in _sites(ctx, work, told_by):
         line = node.lineno  # type: ignore[attr-defined]
         if line in named or _of_parts(dotted) is not (work.sites is not None):
             continue
@@ -113,6 +115,8 @@ def apply(ctx: Context, work: Work) -> None:
         if dotted == "stray":
             assert isinstance(node, ast.Call)
             message, suggestion = _STRAYS[_unbound_amp(node)]
+        if dotted == "told":
+            severity, message = _told(ctx, work, told_by[node])
         if dotted.split(".")[-1] in ("float_function", "half_function") and not ctx.facts.initializes:
             message += "; where no amp.initialize has run this decorator does nothing"
         open_sites.setdefault((message, severity, suggestion), []).append(line)
@@ -128,24 +132,56 @@ def _of_parts(dotted: str) -> bool:
     return dotted in ("apex~", "star") or dotted.rstrip("~").split(".")[1:2] not in ([], ["amp"])
 
 
-def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
+def _sites(ctx: Context, work: Work, told_by: dict[ast.AST, ast.stmt]) -> list[tuple[ast.AST, str]]:
     found: list[tuple[ast.AST, str]] = []
     for stmt, names in ctx.facts.imports.items():
         if reports(ctx, stmt):
             found.append((stmt, "reported"))
             continue
+        if stmt in told_by:
+            continue
         for name in names:
             found.append((stmt, _served(ctx, work) if name == "apex" else _imported(ctx, work, name)))
     if work.sites is not None and any(name.endswith(".*") for names in ctx.facts.imports.values() for name in names):
         found += [(n, "star") for n in ctx.m.all(ast.Name) if n.id in BY_STAR and _unbound(ctx, n)]
-    held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
-    held = held | natives(ctx)
+    held: set[ast.AST] = set()
+    held |= work.sites.variables if work.sites is not None else set()  # what gave them their value is told
+    held |= natives(ctx) | told_by.keys()
+    found += [(node, "told") for node in told_by]
     uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
     found += [(use, _instead(ctx, use) if work.flags and d in AMP else d) for use, d in uses]
     found += [(name, "spelled") for name in (*ctx.facts.spelled, *natives(ctx))]
     found += [(name, "handed") for name in amp_of_others(ctx.m, ctx.facts, ctx.own)]
     found += [(call, "stray") for call in strays(ctx.m, ctx.v, ctx.facts.uses)]
     return found
+
+
+def _tellers(ctx: Context, work: Work) -> dict[ast.AST, ast.stmt]:
+    """The imports that only ask for Apex or its amp, and the questions by what they bind, each with its import: where
+    nothing that stays in the file uses Apex otherwise."""
+    found: dict[ast.AST, ast.stmt] = {}
+    for stmt, names in ctx.facts.imports.items():
+        if any(map(_of_parts, names)) or reports(ctx, stmt) or not tells(ctx, stmt):
+            continue
+        asked, file = set(questions(ctx, stmt)), ctx.m.file(stmt)
+        uses = {use for use in ctx.facts.uses if ctx.m.file(use) is file and not work.draft.gone(use)}
+        if uses <= asked:
+            found |= {stmt: stmt} | dict.fromkeys(asked, stmt)
+    return found
+
+
+def _told(ctx: Context, work: Work, stmt: ast.stmt) -> tuple[Severity, str]:
+    """What is said of one: where training of its program went, and all who ask are known, it is not to ask on."""
+    holder = ctx.m.parent[stmt]
+    why = heard_by_others(ctx, holder) if isinstance(holder, ast.Try) else None
+    if work.migrated and why is None:
+        return Severity.REVIEW, ASKS
+    said = "this only tells whether Apex is there, of whatever is installed, and stays"
+    if why is not None:
+        said = f"{said}: {why}"
+    if ctx.answered or work.migrated:
+        said += "; what asks it ahead of mixed precision still waits for Apex"
+    return Severity.INFO, said
 
 
 def of_nobody(m: Module, v: Values, file: File) -> tuple[Finding, ...]:

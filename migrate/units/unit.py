@@ -63,6 +63,7 @@ class Context:
     importable: tuple[Importable, ...] = ()  # for each file, who imports from it beside the tree
     uncast: tuple[frozenset[str], ...] = ()  # for each file, the names that programs without amp run as well
     unread: tuple[frozenset[str], ...] = ()  # for each file, of `amp` and `apex` what no star takes from it
+    packaged: tuple[frozenset[str], ...] = ()  # for each file, the names that a package's `__init__` takes from it
     kept: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` has found
 
     def exported(self, node: ast.AST) -> frozenset[str]:

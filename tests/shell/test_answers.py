@@ -64,12 +64,12 @@ def test_it_says_yes_to_who_needs_no_apex(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("imported", "asks"), [(BARE, True), (CAUGHT, False)])
 def test_it_asks_on_where_the_answer_leads_to_apex(tmp_path: Path, imported: str, asks: bool) -> None:
     text, said = _asked(tmp_path, told=TELLS, prune=f"from .told import TOLD\n\nif TOLD:\n{imported}")
-    assert (text == ASKS, said) == ((True, [Severity.MANUAL]) if asks else (False, [Severity.REVIEW]))
+    assert (text == ASKS, said) == ((True, [Severity.INFO]) if asks else (False, [Severity.REVIEW]))
 
 
 def test_it_asks_on_where_amp_is_needed(tmp_path: Path) -> None:
-    assert _asked(tmp_path, told=TELLS, step=SCALES) == (ASKS, [Severity.MANUAL])
+    assert _asked(tmp_path, told=TELLS, step=SCALES) == (ASKS, [Severity.INFO])
 
 
 def test_it_asks_on_where_the_tree_never_used_apex(tmp_path: Path) -> None:
-    assert _asked(tmp_path, trains="import torch\n", told=TELLS) == (ASKS, [Severity.MANUAL])
+    assert _asked(tmp_path, trains="import torch\n", told=TELLS) == (ASKS, [Severity.INFO])

@@ -214,16 +214,12 @@ def test_a_class_that_scales_stays_where_another_file_trains_with_amp(tmp_path: 
 
 
 
-def test_a_question_whose_answer_nobody_reads_goes(tmp_path: Path) -> None:
-    root = tree(tmp_path, {"file_utils.py": ASKS, "run.py": "from file_utils import other\n"})
-    assert _text(root, "file_utils.py") == "_has_apex = True\n\n\ndef is_apex_available():\n    return _has_apex\n"
-
-
-def test_it_goes_whatever_else_stays(tmp_path: Path) -> None:
-    root = tree(tmp_path, {"file_utils.py": ASKS, "helpers.py": SAVES, "layers.py": CASTS})
-    found = _results(root)
-    assert found["file_utils.py"].status == "changed"
-    assert found["helpers.py"].status == found["layers.py"].status == "unchanged"
+@pytest.mark.parametrize("other", [{"run.py": "from file_utils import other\n"}, {"helpers.py": SAVES}, {}])
+def test_a_question_that_nobody_here_asks_stays(other: dict[str, str], tmp_path: Path) -> None:
+    """Who calls the function that gives the answer back is not known, so it goes on saying what is installed."""
+    found = _results(tree(tmp_path, {"file_utils.py": ASKS, **other}))["file_utils.py"]
+    assert found.status == "unchanged"
+    assert [one.severity.value for one in found.findings] == ["info"]
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def _plain_backwards(
         names = aliases | _handed_out(ctx, unit, node)
         if any(isinstance(n, ast.Name) and n.id in names for n in walk(node)):
             continue
-        if order.states(node) == {NOT_YET} or _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
+        if order.states(node) == {NOT_YET} or amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
             continue
         yield node
 
@@ -239,7 +239,7 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
         if any(m.function(r.block.body[r.first]) is scope for r in planner.regions) or planner.covered(scope):
             continue
         calls = ctx.v.calls[scope.node]
-        if all(planner.early(c) or _amp_off(ctx, unit, c) for c in calls) and calls:
+        if all(planner.early(c) or amp_off(ctx, unit, c) for c in calls) and calls:
             continue
         name = getattr(scope.node, "name", "this function")
         unit.review(
@@ -291,7 +291,7 @@ def _called_scopes(ctx: Context) -> dict[Scope, list[Scope]]:
     return found
 
 
-def _amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
+def amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
     """Whether ``node`` lies in the arm of a guard whose other arm scales the loss, behind an arm under
     Apex's own guard that is left for good, or under the negated guard."""
     m = ctx.m

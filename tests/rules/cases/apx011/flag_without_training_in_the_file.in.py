@@ -1,4 +1,4 @@
-# expect: manual stands in another file
+# expect: info this only tells whether Apex is there
 try:
     from apex import amp
     HAS_APEX = True
