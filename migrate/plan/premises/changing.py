@@ -54,6 +54,10 @@ def changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
             return True  # a name of the file: `for USE_AMP in (True, False): run()`
         above = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
         given = [one.value for one in above if isinstance(one, ast.Assign)]
+        if home is not None and home is m.function(expr) and home.is_function and depth < MAX_DEPTH:
+            made = [m.parent[n] for n in stores]
+            if any(changes(ctx, one, depth + 1) for stmt in made for one in _handed_on(stmt, home)):
+                return True
         asked = attr if name is expr else ".".join(filter(None, (asked_of(ctx, name), attr * (name in chain(expr)))))
         if asked:
             given += [value for _, value in set_on(ctx, name, asked)]
@@ -71,6 +75,16 @@ def changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
                 return True
     return False
+
+
+def _handed_on(stmt: ast.AST, home: Scope) -> list[ast.Name]:
+    """The parameters of a function that it hands to what makes something: ``args = parser.parse_args(argv)``."""
+    match stmt:
+        case ast.Assign(value=ast.Call() as call):
+            handed = (*call.args, *(k.value for k in call.keywords))
+            return [one for one in handed if isinstance(one, ast.Name) and one.id in home.params]
+        case _:
+            return []
 
 
 def _changes_outside(ctx: Context, key: str, depth: int) -> bool:

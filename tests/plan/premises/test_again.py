@@ -582,3 +582,21 @@ def test_a_variable_of_the_environment_is_one_question() -> None:
     text = ENVIRONMENT.replace("ASKED", "os.getenv('AMP') == '1'").replace("CALLS", "run(data)")
     result = migrate_module(text, Settings())
     assert [unit.applicability for unit in result.units] == [Applicability.SAFE]
+
+
+PARSED = TEXT.replace("def run(args, use_amp=True):\n", "def run(argv, use_amp=True):\n    args = parse(argv)\n")
+PARSED = PARSED.replace("if use_amp:", "if args.amp:")
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ("run(['--amp'])", False),
+        ("run(['--amp'])\n    run([])", True),
+        ("run(args)\n    run(args)", False),
+        ("for argv in args.runs:\n        run(argv)", True),
+    ],
+)
+def test_what_is_made_of_what_callers_hand_over(calls: str, named: bool) -> None:
+    findings = migrate_module(PARSED.replace("CALLS", calls), Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
