@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,6 @@ from .bases import keepers_of_options, telling_bases
 from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
-    Outline,
     kept_networks,
     makers_of,
     may_apply_networks,
@@ -32,10 +31,30 @@ from .facts.handed_runs import with_handed_on
 from .facts.handed_types import hands_over
 from .facts.masks import MAKES_FAR, MAY_ADD
 from .imports.tree import Imports
+from .imports.ways import (
+    NAME,
+    files_above,
+    files_below,
+    led_to,
+    only_hands_on,
+    shortest_ways,
+    spread,
+    taken_from,
+)
 from .installed import importable
 from .knowledge.gradients import steps
 from .knowledge.models import NETWORK_MADE, OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
+from .lookers import (
+    CLIPS_OR_LOOKS,
+    MOST_OF_A_NAME,
+    OPTIMIZER,
+    TRAINS_OR_LOOKS,
+    asking,
+    kept_by,
+    looking_methods,
+    only_steps,
+)
 from .model import UNSETTLED, Outside, Standing
 from .reading import read
 from .running_handed import running_handed
@@ -43,9 +62,6 @@ from .sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
 MOST_WIDENED = 40  # files of one that is tried with its neighbours
-MOST_SEEN = 5_000  # files that are looked at for imports
-MOST_OF_A_NAME = 2  # functions that one name may mean, where names are all that is known
-MOST_CALLS = 4  # files between one that calls and one that trains
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 # find_spec("apex"), is_installed("apex"), "apex" in sys.modules
@@ -61,41 +77,13 @@ _LISTS = re.compile(
 )
 _STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
 _TRAINS_ITSELF = (re.compile(rb"\.backward\("), re.compile(rb"\.step\("))
-# A gradient by any of its names: ``p.grad``, ``p._grad``, ``getattr(p, "grad")``, ``case nn.Parameter(grad=g)``.
-_NAMED_GRAD = rb"(?:\._?grad\b|[\"']_?grad[\"'])"
-_GRAD = rb"(?:" + _NAMED_GRAD + rb"|\bcase\b[^\n]{0,200}\b_?grad[ \t]{0,8}=)"
-_BACKWARD = re.compile(rb"\.backward\(|\bclip_grad|" + _GRAD)
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
 _GRADLESS = re.compile(rb"\bwith[ \t]+torch\.(?:no_grad|inference_mode|set_grad_enabled)\b|@[ \t]*torch\.no_grad\b")
-_OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
-# Functions that look at gradients, and attributes that are asked for or called.
-_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _GRAD)
-# Of these the ones that do not train.
-_OR_CLIPS = rb"(?:\bclip_grad|" + _GRAD + rb")"
-_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?" + _OR_CLIPS)
-_CLIPS_OR_LOOKS = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _OR_CLIPS)
-# What a loop goes through, what is called of a name, or asked of it by a name that is not written; texts of one word.
-_EACH = re.compile(rb"\bfor[ \t]+(\w[\w, \t()]{0,200}?)[ \t]+in\b")
-_CALLED_OF = re.compile(rb"(?<![\w.])(\w+(?:\.\w+)?)\(")
-_ASKED_BY_NAME = re.compile(rb"\bgetattr\(\s*(\w+)\s*,\s*[A-Za-z_]")
-_TEXT = re.compile(rb"[\"'](\w+)[\"']")
-_ITERATES = re.compile(rb"\bdef[ \t]+__iter__\(")
-# Decorators with what they decorate; calls with the last name that they are handed, or a lambda with gradients in it.
-_DECORATES = re.compile(
-    rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
-)
-_HANDS = re.compile(
-    rb"((?<![\w.])[\w.]+\((?:[^()]{0,500}[,=])?\s{0,80}(?:(?:functools\.)?partial\(\s{0,80})?"
-    rb"[\w.]+(?=\s{0,80}[,)])"
-    rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}" + _NAMED_GRAD + rb")"
-)
-_ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _INITIALIZED = re.compile(rb"^[ \t]*([\w(][^\n=#]{0,300})=[ \t]{0,40}[\w.]{0,80}\binitialize\(", re.M)
 _PUT_BY = re.compile(rb"\bself\.(\w+[ \t]*=[ \t]*\w+)[ \t\r]*$", re.M)
 _RUN_OF_OBJECT = re.compile(rb"(?<![\w.])(?!self\.)\w+(?:\.\w+)*\.(\w+)\(")  # learner.model(x)
-_METHOD = re.compile(rb"\.(\w+)\(")
-_NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
+_WORD = re.compile(rb"\b[A-Za-z_]\w*")
 _OF_OTHERS = re.compile(rb"(?<!\bself)\.(\w+)\b(?![ \t]*=[^=])")  # but for attributes of an object's own
 _GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
@@ -203,7 +191,7 @@ def _spelled(selection: Selection, imports: Imports, files: Collection[str]) -> 
 def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
     """The attributes with `scaler` in their names in the files that these import, or that import these: an object of
     one may be one of the other."""
-    near = {*_below(list(files), imports), *_above(list(files), imports)} - set(files)
+    near = {*files_below(list(files), imports), *files_above(list(files), imports)} - set(files)
     found: set[str] = set()
     for one in near:
         found.update(imports.words(_SCALER, one))
@@ -212,7 +200,7 @@ def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
 
 def _switched(files: Collection[str], imports: Imports) -> frozenset[str]:
     """What says "apex" and is given a value in the files that these import, or that import these."""
-    near = {*_below(list(files), imports), *_above(list(files), imports)} - set(files)
+    near = {*files_below(list(files), imports), *files_above(list(files), imports)} - set(files)
     return frozenset().union(*(imports.words(_SWITCH, one) for one in near))
 
 
@@ -221,8 +209,8 @@ def _counted(at: str, imports: Imports) -> bool:
     that kept there. One with an optimizer of its own asks its own groups."""
     if not imports.words(_FUSED_ADAM, at):
         return False
-    others = [one for one in _below(_above([at], imports), imports) if one != at]
-    return any(imports.words(_COUNTED, one) and not imports.words(_OPTIMIZER, one) for one in others)
+    others = [one for one in files_below(files_above([at], imports), imports) if one != at]
+    return any(imports.words(_COUNTED, one) and not imports.words(OPTIMIZER, one) for one in others)
 
 
 def _spoken(at: str, imports: Imports) -> frozenset[str]:
@@ -231,12 +219,12 @@ def _spoken(at: str, imports: Imports) -> frozenset[str]:
     if not imports.words(_WRITTEN, at):
         return frozenset()
     found: set[str] = set()
-    for one in [one for one in _below(_above([at], imports), imports) if one != at]:
+    for one in [one for one in files_below(files_above([at], imports), imports) if one != at]:
         found |= imports.words(_ASKED, one)
         found |= {f"{word}=" for word in imports.words(_SET, one)}
         if imports.words(_HANDS_OPTIMIZER, one):
             found.add("*")
-        if not imports.words(_OPTIMIZER, one):  # which has keys of its own
+        if not imports.words(OPTIMIZER, one):  # which has keys of its own
             found |= {f'"{word}"' for word in imports.words(_KEYS, one)}
     return frozenset(found)
 
@@ -251,24 +239,7 @@ def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     near = {*imports.imported(at), *imports.through(at)}
     near |= {behind for one in near for behind in _made_behind(one, imports) | _kept_behind(one, imports)}
     found = imports.elsewhere(tuple(sorted(near)))
-    return replace(found, gradients=found.gradients | _looking_methods(at, imports))
-
-
-def _looking_methods(location: str, imports: Imports) -> frozenset[str]:
-    """The methods that a file calls, as ``.name``, by whose name one of its process looks at gradients: of an object
-    that came by way of a registry no more may be known."""
-    called = imports.words(_METHOD, location)
-    process = _below(_above([location], imports), imports) if called else []
-    looking = _looking(process, imports)
-    found = frozenset(name for one in process for name in _told_of(one, looking, imports)) if looking else frozenset()
-    return frozenset(f".{name}" for name in found & called if not name.startswith("__"))
-
-
-def _looking(files: Iterable[str], imports: Imports) -> frozenset[str]:
-    """The functions of some files that look at gradients, or call one that does, and do not train."""
-    files = list(files)
-    looking = frozenset(name for one in files for name in imports.words(_ONLY_LOOKS_AT, one) if not steps(name))
-    return looking | frozenset(name for one in files if looking for name in _calling(one, looking, imports))
+    return replace(found, gradients=found.gradients | looking_methods(at, imports))
 
 
 _ASKS_ALL = frozenset({"globals", "eval"})
@@ -330,13 +301,13 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     members = {*_between(amp, imports), *_users(amp, imports), *_evaluating(amp, imports), *told, *joints, *bases}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     ends |= handing | _refused_by_name(amp, imports)
-    members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
+    members |= {one for at in {*amp, *members} if at not in ends for one in shortest_ways(at, ends, imports)}
     members |= _packages(sorted(told | bases), members, imports)
     members |= _far(amp, told | bases, members, imports)
     members |= _training(members, imports)
     members |= _hiding(members, imports)
     if len(members) > MOST_FILES + len(amp):
-        members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
+        members = set(amp).union(*(shortest_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
     return sorted((one for one in found if one is not None), key=lambda one: min(s.shown for s in one.sources))
 
@@ -362,7 +333,7 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     if members == set(own):  # what else is made where the program is put together: its callbacks, its losses
         members |= {one for at in amp for user in imports.importers(at) for one in imports.imported(user)}
     if members == set(own):  # or further up: who makes objects of a class that a file between derives
-        members |= {one for user in _above(amp, imports) for one in (user, *imports.imported(user))}
+        members |= {one for user in files_above(amp, imports) for one in (user, *imports.imported(user))}
     held = {one for at in members for one in _made_behind(at, imports, methods=True)}
     if len(members | held) <= MOST_WIDENED:  # objects by way of which one hands another what it trains
         members |= held
@@ -446,7 +417,7 @@ def _ordered(members: Collection[str], imports: Imports) -> list[str]:
 def _between(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files that use amp, and those on a way from one to another."""
     above: dict[str, list[str]] = {}
-    for at in _below(amp, imports):
+    for at in files_below(amp, imports):
         for following in imports.imported(at):
             above.setdefault(following, []).append(at)
     members, todo = set(amp), deque(amp)
@@ -458,37 +429,17 @@ def _between(amp: Sequence[str], imports: Imports) -> set[str]:
     return members
 
 
-def _below(files: Sequence[str], imports: Imports) -> list[str]:
-    """Files and what they import, directly or through others, the nearest first."""
-    return _spread(files, imports.imported)
-
-
-def _above(files: Sequence[str], imports: Imports) -> list[str]:
-    """Files and those that import them, directly or through others, the nearest first."""
-    return _spread(files, imports.importers)
-
-
-def _spread(files: Sequence[str], following: Callable[[str], Iterable[str]]) -> list[str]:
-    found, todo = dict.fromkeys(files), deque(files)
-    while todo and len(found) < MOST_SEEN:
-        for one in following(todo.popleft()):
-            if one not in found:
-                found[one] = None
-                todo.append(one)
-    return list(found)
-
-
 def _joints(amp: Sequence[str], imports: Imports) -> dict[str, frozenset[str]]:
     """Files without amp that import several files with it, and those on the way there: all of them run in one process.
 
     Each with the users of amp that it reaches."""
     reached: dict[str, set[str]] = {}
     for one in amp if len(amp) > 1 else ():
-        for above in _above((one,), imports)[1:]:
+        for above in files_above((one,), imports)[1:]:
             reached.setdefault(above, set()).add(one)
     several = {one: users for one, users in reached.items() if len(users) > 1 and one not in amp}
     nearest = _nearest(several, imports)
-    on_the_way = [one for one in _below(sorted(nearest), imports) if one in reached and one not in amp]
+    on_the_way = [one for one in files_below(sorted(nearest), imports) if one in reached and one not in amp]
     return {one: frozenset(reached[one]) for one in (*nearest, *on_the_way)}
 
 
@@ -504,7 +455,7 @@ def _nearest(several: Mapping[str, set[str]], imports: Imports) -> list[str]:
     for one in _ordered(several, imports):
         if one not in covered:
             found.append(one)
-            covered.update(_spread((one,), lambda at: alike(at, imports.importers(at))))
+            covered.update(spread((one,), lambda at: alike(at, imports.importers(at))))
     return found
 
 
@@ -521,7 +472,7 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
         found.update(
             x
             for x in importers
-            if imports.words(_TRAINS, x) or (begins and not begins.isdisjoint(imports.words(_NAME, x)))
+            if imports.words(_TRAINS, x) or (begins and not begins.isdisjoint(imports.words(NAME, x)))
         )
     return found
 
@@ -532,9 +483,9 @@ def _evaluating(amp: Sequence[str], imports: Imports) -> set[str]:
     found = set[str]()
     for one in amp:
         kept = _kept_by_object(one, imports)
-        for user in _above([one], imports)[1:] if kept else ():
+        for user in files_above([one], imports)[1:] if kept else ():
             if user not in amp and kept & imports.words(_RUN_OF_OBJECT, user) and imports.words(_TRAINS, user):
-                found |= {user, *_ways(user, (one,), imports)}
+                found |= {user, *shortest_ways(user, (one,), imports)}
     return found
 
 
@@ -567,18 +518,19 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     steps or clips as a block ends. And what trains beside it, as Apex's casts held there too, or has to do with
     gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.takers(at))))
-    own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
-    below = [one for one in _below(list(beside), imports) if one not in own]
-    trains = {one for one in below if imports.words(_BACKWARD, one) and not _only_steps(one, beside, imports)}
-    refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
+    own = files_below(amp, imports)  # what a user of amp calls itself is known by its name, as anywhere
+    below = set(files_below(list(beside), imports)).difference(own)
+    trains = {one for one in below if imports.words(TRAINS_OR_LOOKS, one) and not only_steps(one, beside, imports)}
+    refused = {one for one in own if _refused(one, imports) or _runs_later(one, imports)}
     refused |= _refused_by_name(amp, imports)
-    refused |= {one for one in _below(amp, imports) if imports.words(_MANAGES, one) and imports.words(_TRAINS, one)}
-    refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
-    refused |= {one for one in _below(amp, imports) if imports.words(_GRADLESS, one) and imports.runs_both_ways(one)}
-    refused |= {one for one in _from(amp, imports) if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
-    backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
+    refused |= {one for one in own if imports.words(_MANAGES, one) and imports.words(_TRAINS, one)}
+    refused |= {one for one in taken_from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
+    refused |= {one for one in own if imports.words(_GRADLESS, one) and imports.runs_both_ways(one)}
+    taken = taken_from(amp, imports)
+    refused |= {one for one in taken if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
+    backwards = {one for one in files_below(list(beside), imports) if _multiplies_backward(one, imports)}
     near = _near(amp, beside, imports) | _called_by_another_name(beside, imports).difference(amp)
-    return trains | refused | backwards | near | _asking(beside, imports).difference(amp)
+    return trains | refused | backwards | near | asking(beside, imports).difference(amp)
 
 
 def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -> set[str]:
@@ -596,7 +548,7 @@ def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -
                     at = before[at]
                 break
             for user in imports.importers(at):
-                if user not in before and user != one and _only_hands_on(user, imports):
+                if user not in before and user != one and only_hands_on(user, imports):
                     before[user] = at
                     todo.append(user)
     return found
@@ -614,20 +566,6 @@ def _hiding(members: Collection[str], imports: Imports) -> set[str]:
             if name and not set(files).isdisjoint(members):
                 found.update(init for init in inits if init not in files and name in imports.names_of(init))
     return found - {*members}
-
-
-def _only_hands_on(location: str, imports: Imports) -> bool:
-    """Whether a file is a package's, or has nothing of its own: ``from impl import log_model``."""
-    if os.path.basename(location) == "__init__.py":
-        return True
-    outline = imports.outline(location)
-    return not outline.functions and not outline.classes
-
-
-def _hands_on_all(location: str, imports: Imports) -> bool:
-    """Whether a file is a package's, or takes from others all that they have: it need not spell what it hands on."""
-    package = os.path.basename(location) == "__init__.py"
-    return package or any(local == "*" for local, _ in imports.outline(location).imported)
 
 
 def _refused(location: str, imports: Imports) -> bool:
@@ -661,13 +599,13 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files by way of which results of another type under autocast come into tensors, where torch asks for one: those
     that put there what they are handed, those that hand it over, and those that it is of. Names that many functions
     have say nothing."""
-    below = _below(amp, imports)
+    below = files_below(amp, imports)
     puts = {one: imports.puts_handed(one) for one in below}
     if not any(puts.values()):
         return set()
     defined = Counter(name for one in below for name in imports.defined(one))
     putting = frozenset(name for names in puts.values() for name in names if defined[name] <= MOST_OF_A_NAME)
-    using = [one for one in below if putting & imports.words(_NAME, one)] if putting else []
+    using = [one for one in below if putting & imports.words(NAME, one)] if putting else []
     if not using:
         return set()
     gives = {one: imports.gives_other_types(one) for one in below}
@@ -680,7 +618,7 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
     for one in using:
         with suppress(OSError):
             if handed := hands_over(read(one).decode(errors="replace"), giving, networks, putting):
-                own = {*giving, *networks} & imports.words(_NAME, one)
+                own = {*giving, *networks} & imports.words(NAME, one)
                 own |= set(networks) if made & own else set()
                 found |= {one, *(x for x in below if puts[x] & handed or gives[x].names & own)}
                 found |= {x for x in below if not (made & own).isdisjoint(imports.defined(x))}
@@ -690,12 +628,12 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
 def _adding_far(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files that add something in place to a product, and those that make masks of numbers which float16 has not: what
     the former import, or a user of amp does."""
-    below = _below(amp, imports)
+    below = files_below(amp, imports)
     makes = {one for one in below if imports.words(MAKES_FAR, one)}
     adding = [one for one in below if imports.words(MAY_ADD, one) and imports.adds_to_products(one)] if makes else []
     found = set[str]()
     for one in adding:
-        near = makes & {one, *_from((one, *amp), imports)}
+        near = makes & {one, *taken_from((one, *amp), imports)}
         found |= {one, *near} if near else set()
     return found.difference(amp)
 
@@ -703,7 +641,7 @@ def _adding_far(amp: Sequence[str], imports: Imports) -> set[str]:
 def _refused_by_name(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files that ask torch for a loss by its name, where users of amp, or what these import, spell one that CUDA's
     autocast refuses."""
-    below = _below(amp, imports)
+    below = files_below(amp, imports)
     asking = {one for one in below if imports.words(_BY_NAME, one)}
     return asking if asking and any(imports.words(_NAMED, one) for one in below) else set()
 
@@ -731,14 +669,14 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     with gradients, list attributes, or keep a network of which somebody takes it; and those with objects that run a
     network which they hold, if only somebody who imports a user of amp imports them (``beside`` are both): a data set
     with an encoder."""
-    near = {one for one in _from(amp, imports).difference(amp) if not _only_steps(one, beside, imports)}
-    above = _from(beside, imports).difference(amp, near)
+    near = {one for one in taken_from(amp, imports).difference(amp) if not only_steps(one, beside, imports)}
+    above = taken_from(beside, imports).difference(amp, near)
     asked = (_touches, _may_run_networks, _keeps_results)
     found = {one for one in near if any(joins(one, imports) for joins in asked)}
     found.update(running_handed(amp, near, imports))
     taken_out = {name for one in beside for name in imports.words(_OF_OTHERS, one)}
     found |= {one for one in near if not _kept_networks(one, imports).isdisjoint(taken_out)}
-    found |= {kept for one in found for kept in _kept_by(one, imports)}.difference(amp)
+    found |= {kept for one in found for kept in kept_by(one, imports)}.difference(amp)
     for one in near | above:
         behind = _made_behind(one, imports)
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
@@ -749,7 +687,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
 def _called_by_another_name(beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that call what they are handed by a name that says nothing of a network (``self.score(x)``), and those that
     hand them what runs one (``partial(loss_of, net)``), with the files that have bases of their classes."""
-    users = sorted({*beside, *_from(beside, imports)})
+    users = sorted({*beside, *taken_from(beside, imports)})
     tables = {user: imports.hands_runs(user) for user in users}
     every = {place: how for table in tables.values() for place, how in table.items()}
     if not every:
@@ -768,117 +706,20 @@ def _called_by_another_name(beside: Iterable[str], imports: Imports) -> set[str]
     return found | _packages(found, found, imports)
 
 
-def _asking(beside: Iterable[str], imports: Imports) -> set[str]:
-    """Files that ask, by a name that few functions have, for what a function makes of gradients, and those that call
-    these: a logger that is told of a step and shows ``self.trainer.grad_norm``."""
-    below = _below(list(beside), imports)
-    looking = _looking(below, imports)
-    if not looking:
-        return set()
-    defined = Counter(name for one in below for name in imports.defined(one))
-    found = _dispatching(below, looking, imports)
-    for _ in range(2):
-        looking = frozenset(
-            name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")
-        )
-        more = {one for one in below if looking & imports.words(_ATTRIBUTE, one)} - found
-        found |= more
-        looking = frozenset(name for one in more for name in imports.defined(one))
-    return found
-
-
-def _dispatching(below: Sequence[str], looking: frozenset[str], imports: Imports) -> set[str]:
-    """Files that tell each of several objects of something by a name that a method has which looks at gradients, or
-    calls what does: ``for hook in self.hooks: hook.after(self)``, ``getattr(hook, name)(self)``; those with such
-    methods, and with what may be gone through so."""
-    methods = {one: _told_of(one, looking, imports) for one in below}
-    names = frozenset[str]().union(*methods.values())
-    if not names:
-        return set()
-    spelled = any(not names.isdisjoint(imports.words(_TEXT, one)) for one in below)
-    found = set[str]()
-    for one in below:
-        each = {name for names in imports.words(_EACH, one) for name in re.findall(r"\w+", names)}
-        called = {pair.partition(".") for pair in imports.words(_CALLED_OF, one)} if each else set()
-        told = {name or "__call__" for owner, _, name in called if owner in each}
-        told |= names if spelled and not each.isdisjoint(imports.words(_ASKED_BY_NAME, one)) else set()
-        if told := told & names:
-            found |= {one, *(x for x, said in methods.items() if not said.isdisjoint(told))}
-            found |= {x for x in (*imports.imported(one), *imports.through(one)) if imports.words(_ITERATES, x)}
-    return found
-
-
-def _calling(location: str, names: frozenset[str], imports: Imports) -> Iterator[str]:
-    """The functions of a file that call some, and do not train."""
-    if not imports.words(_NAME, location).isdisjoint(names):
-        for one in imports.outline(location).functions:
-            if not one.apart and any(called.rpartition(".")[2] in names for called in one.called):
-                yield one.name
-
-
-def _told_of(location: str, looking: frozenset[str], imports: Imports) -> frozenset[str]:
-    """The methods of a file that look at gradients, or call a function that does."""
-    if imports.words(_OPTIMIZER, location) or imports.words(_NAME, location).isdisjoint(looking):
-        return frozenset()
-    methods = [one for cls in imports.outline(location).classes for one in cls.methods.values()]
-    return frozenset(
-        one.name
-        for one in methods
-        if one.name in looking & imports.words(_ONLY_LOOKS_AT, location)
-        or (not one.apart and any(called.rpartition(".")[2] in looking for called in one.called))
-    )
-
-
-def _kept_by(location: str, imports: Imports) -> set[str]:
-    """The files from which a file has what decorates functions that look at gradients, or is handed them, and those
-    that hand that name on: a bus, a registry. Whoever tells it of something may run them."""
-    looking = {*imports.words(_LOOKS_AT, location), "grad"}
-    if len(looking) == 1:
-        return set()
-    keepers = list[str]()
-    for text in imports.words(_DECORATES, location):
-        *decorators, made = text.split("\n")
-        if made.split()[-1] in looking or made.split()[0] == "class":
-            keepers += [one.strip("@ \t").partition("(")[0] for one in decorators]
-    for text in imports.words(_HANDS, location):
-        if re.split(r"\W", text)[-1] in looking:
-            keepers.append(text.partition("(")[0])
-    found = set[str]()
-    todo = [(location, frozenset(part for one in keepers for part in one.split(".")))]
-    while todo:
-        at, names = todo.pop()
-        for dotted, meant in imports.meant(at).items():
-            module, _, last = dotted.rpartition(".")
-            if last in names:
-                files = {*(meant or imports.meant(at).get(module, []))} - {location, *found}
-                found |= files
-                todo += [(one, frozenset({last})) for one in sorted(files)]
-    return found
-
-
-def _only_steps(location: str, users: Iterable[str], imports: Imports) -> bool:
-    """Whether a file has the class of an optimizer: those read gradients for a living, and ``step`` says enough. One
-    of which users call another method that does so (``opt.observe()``) has to be known."""
-    if not imports.words(_OPTIMIZER, location):
-        return False
-    looking = {name for name in imports.words(_LOOKS_AT, location) if not name.startswith("_") and not steps(name)}
-    return not looking or not any(looking & imports.words(_ATTRIBUTE, one) for one in users)
-
-
 def _far(amp: Sequence[str], told: Collection[str], members: Collection[str], imports: Imports) -> set[str]:
     """Files of which more has to be known, or with what looks at gradients, and that users of amp lead to by way of
     helpers and classes of other files, going by names: these files, and those on the way."""
     found = set[str]()
-    joined = _spread(amp, lambda at: (x for x in (*imports.imported(at), *imports.importers(at)) if x in members))
-    for one in sorted({*_below(amp, imports), *told}.difference(joined)):
+    joined = spread(amp, lambda at: (x for x in (*imports.imported(at), *imports.importers(at)) if x in members))
+    for one in sorted({*files_below(amp, imports), *told}.difference(joined)):
         outline = imports.outline(one)
         names = {function.name for function in outline.functions} | {cls.name for cls in outline.classes}
         if one not in told:
-            looking = {name for name in imports.words(_CLIPS_OR_LOOKS, one) if not steps(name)}
-            if not looking or imports.words(_OPTIMIZER, one):
+            looking = {name for name in imports.words(CLIPS_OR_LOOKS, one) if not steps(name)}
+            if not looking or imports.words(OPTIMIZER, one):
                 continue
             names &= looking | {cls.name for cls in outline.classes if not looking.isdisjoint(cls.methods)}
-        found |= _led_to(one, frozenset(names), joined, imports)
+        found |= led_to(one, frozenset(names), joined, imports)
     return found
 
 
@@ -887,57 +728,20 @@ def _training(members: Collection[str], imports: Imports) -> set[str]:
     class of the trainer, or a function of another file, has the network pretrained. No region may be around the call of
     that, as weights change below it."""
     found = set[str]()
-    for one in _below(sorted(members), imports):
+    for one in files_below(sorted(members), imports):
         if one in members or not all(imports.words(pattern, one) for pattern in _TRAINS_ITSELF):
             continue
-        if not imports.words(_OPTIMIZER, one):
+        if not imports.words(OPTIMIZER, one):
             outline = imports.outline(one)
             trains = {x.name for x in outline.functions if x.apart}
             trains |= {cls.name for cls in outline.classes if any(x.apart for x in cls.methods.values())}
-            found |= _led_to(one, frozenset(trains), members, imports)
+            found |= led_to(one, frozenset(trains), members, imports)
     return found
-
-
-def _led_to(end: str, names: frozenset[str], members: Collection[str], imports: Imports) -> set[str]:
-    """A file of which members name some names, and those on the ways to it that call these; empty where none does."""
-    found, seen = set[str](), {end}
-    ways: list[tuple[tuple[str, ...], frozenset[str]]] = [((end,), names)]
-    while ways:
-        way, named = ways.pop()
-        for user in imports.importers(way[-1]):
-            hands_on = _only_hands_on(user, imports)
-            if not _hands_on_all(user, imports) and named.isdisjoint(imports.words(_NAME, user)):
-                continue
-            if user in members:
-                found.update(way)
-            elif user not in seen and len(way) < MOST_CALLS:
-                seen.add(user)
-                onward = _handed_on(user, named, imports)
-                onward = onward if hands_on else onward | _callers(imports.outline(user), named)
-                ways.append(((*way, user), onward))
-    return found
-
-
-def _handed_on(location: str, names: frozenset[str], imports: Imports) -> frozenset[str]:
-    """What a file calls what it takes by some names, these among them: ``from impl import log_model as report``."""
-    return names | {local for local, name in imports.outline(location).imported if name in names}
-
-
-def _callers(file: Outline, names: frozenset[str]) -> frozenset[str]:
-    """The functions and classes of a file that call one of some names; all where none does, and it names one."""
-    every = {one.name: [one] for one in file.functions} | {one.name: [*one.methods.values()] for one in file.classes}
-    calls = {at for at, parts in every.items() if any(not names.isdisjoint(one.called) for one in parts)}
-    return frozenset(calls or every)
-
-
-def _from(files: Iterable[str], imports: Imports) -> set[str]:
-    """What some files import, also through packages."""
-    return {one for at in files for one in (*imports.imported(at), *imports.through(at))}
 
 
 def _touches(location: str, imports: Imports) -> bool:
     """Whether a file has to do with gradients, lists attributes of objects, or keeps what CUDA's autocast refuses."""
-    return any(imports.words(pattern, location) for pattern in (_BACKWARD, _LISTS, _REFUSED))
+    return any(imports.words(pattern, location) for pattern in (TRAINS_OR_LOOKS, _LISTS, _REFUSED))
 
 
 def _keeps_results(location: str, imports: Imports) -> bool:
@@ -959,7 +763,7 @@ def _may_run_networks(location: str, imports: Imports) -> bool:
 
 
 def _may_hold_networks(location: str, imports: Imports) -> bool:
-    if imports.words(_OPTIMIZER, location):
+    if imports.words(OPTIMIZER, location):
         return False
     return may_hold_networks(imports.outline(location), [imports.outline(one) for one in imports.imported(location)])
 
@@ -970,25 +774,6 @@ def _runs_later(location: str, imports: Imports) -> bool:
         return True
     runs = bool(imports.words(_RUNS_MODEL, location))
     return (runs or bool(imports.words(_HANDED, location))) and bool(imports.words(_THREADS, location))
-
-
-def _ways(start: str, wanted: Collection[str], imports: Imports) -> set[str]:
-    """The files on the shortest ways from one file to others."""
-    before: dict[str, str] = {}
-    todo = deque([start])
-    while todo and len(before) < MOST_SEEN:
-        at = todo.popleft()
-        for following in imports.imported(at):
-            if following not in before and following != start:
-                before[following] = at
-                if following not in wanted:
-                    todo.append(following)
-    found: set[str] = set()
-    for end in wanted:
-        while end in before:
-            end = before[end]
-            found.add(end)
-    return found
 
 
 def _joined(
