@@ -118,6 +118,12 @@ def _tell(ctx: Context, unit: Unit, handed: Handed) -> None:
         f"the optimizer that comes in here is taken to be the one initialized in line {init.call.lineno}, as Apex "
         "refused any other; its GradScaler is made here",
     )
+    for step in (one for one in unit.steps if _at_times(ctx, unit, one.call)):
+        unit.review(
+            step.call,
+            "APX044",
+            "where no step is taken, gradients that other code looks at behind this are scaled; Apex had unscaled them",
+        )
     for stmt in handed.dropped:
         unit.review(
             stmt,
@@ -125,6 +131,13 @@ def _tell(ctx: Context, unit: Unit, handed: Handed) -> None:
             "amp's state is not in the checkpoint any more, as no way from the scaler to here is known: after a resume "
             "the loss scale begins at 65536 again, and a few steps are left out until it fits",
         )
+
+
+def _at_times(ctx: Context, unit: Unit, step: ast.Call) -> bool:
+    """Whether a step is left out at times where a loss is scaled: it stands in the arm of a condition that no loss of
+    the unit does."""
+    arms = [one for one in ctx.m.spine(ctx.m.statement(step))[1:] if isinstance(one, ast.If)]
+    return any(not any(ctx.m.inside(scale.call, arm) for scale in unit.scales) for arm in arms)
 
 
 def _guard(ctx: Context, unit: Unit, merged: Sequence[Fold]) -> Term:

@@ -72,6 +72,16 @@ def test_the_hook_makes_its_scaler_and_the_model_runs_under_autocast() -> None:
     assert {unit.applicability.value for one in (train, hook, save) for unit in one.units} == {"review"}
 
 
+def test_what_other_hooks_find_where_the_step_is_left_out_is_told() -> None:
+    """Apex had unscaled gradients behind every backward; a scaler does it when the step comes."""
+    said = "where no step is taken, gradients that other code looks at behind this are scaled"
+    assert said not in messages(migrated(TRAIN, HOOK))
+    step = "        runner.optimizer.step()\n"
+    at_times = HOOK.replace(step, f"        if runner.iter % 2:\n    {step}")
+    at_times = at_times.replace("        runner.optimizer.zero_grad()", "            runner.optimizer.zero_grad()")
+    assert said in messages(migrated(TRAIN, at_times))
+
+
 PLAIN = """\
 import torch
 from apex import amp
