@@ -1487,3 +1487,31 @@ def test_an_object_whose_class_a_package_hands_on_is_followed(tmp_path: Path) ->
     files = {"tools/__init__.py": "from .monitor import Monitor\n", "tools/monitor.py": f"class Monitor:\n{watch}"}
     new = _written(tmp_path, {**files, "session.py": trainer, "main.py": main})
     assert b"unscale_(self.opt)" in new["session.py"]
+
+
+EMPTIES = """\
+import torch
+from apex import amp
+from tensors import to_numpy
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="LEVEL")
+for x in loader:
+    output = model(x)
+    loss = output[0].sum()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+    for one in output:
+        keep(to_numpy([one]))
+"""
+
+
+@pytest.mark.parametrize(("level", "said"), [("O1", "where O1 made them"), ("O2", "which Apex had cast to")])
+def test_who_made_results_float32_that_another_file_takes(tmp_path: Path, level: str, said: str) -> None:
+    takes = "def to_numpy(given):\n    return [one.detach().cpu().numpy() for one in given]\n"
+    found = _results(tmp_path, {"main.py": EMPTIES.replace("LEVEL", level), "tensors.py": takes})["main.py"]
+    words = f"takes results from the GPU, {said} float32: they stay half now"
+    assert any(words in one.message for one in found.findings)
