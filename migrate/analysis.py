@@ -7,16 +7,19 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from . import memory
 from .components import Component
 from .errors import Tangled, reason
+from .facts.files import reached_from
 from .facts.mentions import mentions
+from .imports.taken import takings
 from .limits import guarded
 from .model import (
     UNSETTLED,
+    Applicability,
     FileResult,
     FileText,
     Finding,
@@ -38,26 +41,32 @@ Engine = Callable[[str, Settings, Outside, Standing], ModuleResult]
 def analyse_program(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
     """What becomes of the files of a program; whatever happens, a result for each.
 
-    A file that does not parse and has no Apex in it is left out, as no run gets past its import. Where several cannot
-    be analysed together all are ``unparseable``: each by itself says why, or is well."""
+    A file that does not parse is left out, and is one that is not here for the others. Where several cannot be analysed
+    together all are ``unparseable``: each by itself says why, or is well."""
     found = _analysed(program, settings, engine)
     if not any(result.status == "unparseable" and not result.findings for result in found):
         return found  # or it is told why
     broken = {number: told for number, source in enumerate(program.sources) if (told := _broken(source)) is not None}
-    if not broken:
+    if not 0 < len(broken) < len(program.sources):
         return found
-    rest = iter(_analysed(program.without(broken), settings, engine))
-    return tuple(broken[number] if number in broken else next(rest) for number in range(len(program.sources)))
+    rest = _unread(program, broken).without(broken)
+    left = _analysed(rest, settings, engine)
+    why = _stays_beside(program, broken, left)
+    if why is not None:
+        left = _analysed(replace(rest, standing=replace(rest.standing, stays=why)), settings, engine)
+    following = iter(left)
+    return tuple(broken[number] if number in broken else next(following) for number in range(len(program.sources)))
 
 
 def _broken(source: Source) -> FileResult | None:
-    """What is told of a file without Apex that Python cannot read."""
-    if source.mentions:
-        return None
+    """What is told of a file that Python cannot read."""
     line = 1
     try:
-        ast.parse(decode(read(source.location))[0])
+        text = decode(read(source.location))[0]
+        ast.parse(text)
     except SyntaxError as error:
+        if source.mentions:
+            return _unparseable(source.shown, text, ModuleResult(None, parsed=False))
         line, why = max(error.lineno or 1, 1), error.msg
     except (OSError, Undecodable, ValueError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
@@ -65,9 +74,46 @@ def _broken(source: Source) -> FileResult | None:
         return None
     else:
         return None
+    if source.mentions:
+        return None
     version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     said = f"{version} cannot read this file ({why}), so the program was looked at without it."
     return problem(source.shown, said, severity=Severity.INFO, line=line)
+
+
+def _unread(program: Component, broken: Collection[int]) -> Component:
+    """A program of which some files count as others: what they take from its files is taken by somebody unknown."""
+    outside = [source.outside for source in program.sources]
+    for number in broken:
+        links = program.links[number]
+        try:
+            taken = takings(read(program.sources[number].location), {name.rpartition(".")[2] for name in links})
+        except OSError:
+            taken = dict.fromkeys(links, frozenset({"*"}))
+        for dotted, to in links.items():
+            names = taken.get(dotted, frozenset())
+            unread = frozenset() if "*" in names else outside[to].unread
+            outside[to] = replace(outside[to], exported=outside[to].exported | names, unread=unread)
+    pairs = zip(program.sources, outside, strict=True)
+    return replace(program, sources=tuple(replace(source, outside=about) for source, about in pairs))
+
+
+def _stays_beside(program: Component, broken: Collection[int], left: Sequence[FileResult]) -> str | None:
+    """Why the files that can be read have to stay: one that cannot uses amp in a process in which a unit of them was
+    migrated. Nobody knows what it does there."""
+    kept = [number for number in range(len(program.sources)) if number not in broken]
+    migrated = {
+        number
+        for number, result in zip(kept, left, strict=True)
+        if any(unit.applicability is not Applicability.MANUAL for unit in result.units)
+    }
+    reached = [reached_from(program.links, number) for number in range(len(program.sources))]
+    for number in broken:
+        source = program.sources[number]
+        process = {one for mine in reached if number in mine for one in mine}
+        if source.uses_amp and not migrated.isdisjoint(process):
+            return f"{source.shown}, which Python cannot read, uses Apex's amp and may run in one process with this"
+    return None
 
 
 def _analysed(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:

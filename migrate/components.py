@@ -681,7 +681,8 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
         behind = _made_behind(one, imports)
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
             found |= {one, *behind}.difference(amp)
-    return found | {one for one in above if _may_hold_networks(one, imports) or may_run_of_given(imports.outline(one))}
+    runs = (_may_hold_networks, _may_run_networks, _may_run_of_given)
+    return found | {one for one in above if any(joins(one, imports) for joins in runs)}
 
 
 def _called_by_another_name(beside: Iterable[str], imports: Imports) -> set[str]:
@@ -760,6 +761,10 @@ def _kept_networks(location: str, imports: Imports) -> frozenset[str]:
 
 def _may_run_networks(location: str, imports: Imports) -> bool:
     return may_run_networks(imports.outline(location), [imports.outline(one) for one in imports.imported(location)])
+
+
+def _may_run_of_given(location: str, imports: Imports) -> bool:
+    return may_run_of_given(imports.outline(location))
 
 
 def _may_hold_networks(location: str, imports: Imports) -> bool:

@@ -23,6 +23,7 @@ from .model import (
     UNSETTLED,
     Applicability,
     FileText,
+    Finding,
     Leads,
     ModuleResult,
     Need,
@@ -50,7 +51,7 @@ def migrate_linked(
 ) -> list[ModuleResult]:
     """Migrate files that are linked with each other; a result for each.
 
-    Where one of them does not parse all results say ``parsed=False``: what it needs of the others is not known."""
+    Where one of them does not parse all results say ``parsed=False``: whoever hands them on does without that file."""
     programs = _programs(files)
     if len(programs) == 1:
         return migrate_program(files, settings, standing)
@@ -234,9 +235,23 @@ def _agreed(
                 left.append((number, replace(mine, needs=None)))
         before += last(part)
     for number, one in left:
-        results[number] = _both(results[number], one)
+        results[number] = _both(results[number], _but_for_changed(one, results[number]))
     called = {number: _called_somewhere(number, programs, apart) for number in results}
     return _without([results.get(number, ModuleResult(None)) for number in range(len(files))], called)
+
+
+def _but_for_changed(one: ModuleResult, other: ModuleResult) -> ModuleResult:
+    """What a program says of a file that it leaves alone, without what it calls work by hand on lines that another one
+    changes."""
+    changed = {line for change in other.changes for line in range(change.line, change.end_line + 1)}
+    found: list[Finding] = []
+    for finding in one.findings:
+        lines = [line for line in (finding.line, *finding.lines) if line not in changed]
+        if finding.severity is not Severity.MANUAL or len(lines) > len(finding.lines):
+            found.append(finding)
+        elif lines:
+            found.append(replace(finding, line=lines[0], end_line=lines[0], lines=tuple(lines[1:])))
+    return replace(one, findings=tuple(found))
 
 
 def _said(files: Sequence[FileText], parts: Sequence[_Part]) -> dict[int, str] | None:

@@ -19,9 +19,11 @@ TRAINS_OR_LOOKS = re.compile(rb"\.backward\(|\bclip_grad|" + GRAD)
 OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 # Functions that look at gradients, and attributes that are asked for or called.
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + GRAD)
-# Of these the ones that do not train.
+# Of these the ones that do not train; and with those that clip.
+_WITHOUT_TRAINING = rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?"
+_MAKES_OF = re.compile(_WITHOUT_TRAINING + GRAD)
 _OR_CLIPS = rb"(?:\bclip_grad|" + GRAD + rb")"
-_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?" + _OR_CLIPS)
+_ONLY_LOOKS_AT = re.compile(_WITHOUT_TRAINING + _OR_CLIPS)
 CLIPS_OR_LOOKS = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?" + _OR_CLIPS)
 # What a loop goes through, what is called of a name, or asked of it by a name that is not written; texts of one word.
 _EACH = re.compile(rb"\bfor[ \t]+(\w[\w, \t()]{0,200}?)[ \t]+in\b")
@@ -46,18 +48,16 @@ def asking(beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that ask, by a name that few functions have, for what a function makes of gradients, and those that call
     these: a logger that is told of a step and shows ``self.trainer.grad_norm``."""
     below = files_below(list(beside), imports)
-    looking = _looking(below, imports)
+    found = _dispatching(below, _looking(below, imports), imports)
+    looking = {name for one in below for name in imports.words(_MAKES_OF, one) if not steps(name)}
     if not looking:
-        return set()
+        return found
     defined = Counter(name for one in below for name in imports.defined(one))
-    found = _dispatching(below, looking, imports)
     for _ in range(2):
-        looking = frozenset(
-            name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")
-        )
+        looking = {name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")}
         more = {one for one in below if looking & imports.words(_ATTRIBUTE, one)} - found
         found |= more
-        looking = frozenset(name for one in more for name in imports.defined(one))
+        looking = {name for one in more for name in imports.defined(one)}
     return found
 
 

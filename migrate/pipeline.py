@@ -112,10 +112,10 @@ def analyse(
     why: dict[str, Finding] = {}  # a file is looked at by itself
     unled: list[tuple[Component, tuple[FileResult, ...]]] = []  # casts, and nobody who trains
     for program, results in stuck:
-        if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
+        if len(program.sources) > 1 and any(map(_not_together, results)):
             own = {source.location for source in program.sources}
             dissolved += [single(s, selection, imports) for s in _files(selection) if s.location in own]
-            why |= {one.path: one.findings[0] for one in results if one.findings}
+            why |= {one.path: one.findings[0] for one in results if one.findings and _not_together(one)}
         elif len(program.sources) > 1 and (unused(results) or any(one.asks for one in results)):
             unled.append((program, results))
         elif len(program.sources) > 1:
@@ -131,6 +131,11 @@ def analyse(
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(numbered(done)))
+
+
+def _not_together(result: FileResult) -> bool:
+    """Whether a file could not be looked at with the others of its program, though it may be by itself."""
+    return result.status == "unparseable" and all(one.severity is Severity.INFO for one in result.findings)
 
 
 def _files(selection: Selection) -> list[Source]:

@@ -10,6 +10,11 @@ REGISTRATIONS = frozenset("register_half_function register_float_function regist
 ONLY_AMP_OF_APEX = frozenset("initialize scale_loss master_params".split())
 # What of apex.amp a rule resolves.
 RESOLVED = ONLY_AMP_OF_APEX | CASTS | REGISTRATIONS
+# What the module of Apex's amp has, with its files.
+OF_AMP = RESOLVED | frozenset(
+    "init promote_function state_dict load_state_dict _amp_state amp compat frontend handle lists opt rnn_compat "
+    "scaler utils wrap _initialize _process_optimizer __version__".split()
+)
 # What `from apex.fp16_utils import *` brings in.
 FP16_UTILS = frozenset(
     "BN_convert_float network_to_half prep_param_lists model_grads_to_master_grads master_params_to_model_params "

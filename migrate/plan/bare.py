@@ -159,7 +159,7 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
         return Manual(use, f"{m.src(use)} is handed on as an object here; who calls it is not known")
     if tail == "init" and isinstance(above, ast.Call):
         return _handle(ctx, above)
-    if isinstance(above, ast.expr) and ctx.conditions.constant(above) is not None:
+    if isinstance(above, ast.expr) and ctx.conditions.settled(above):
         return None  # `"state_dict" in amp.__dict__`
     if ctx.conditions.constant(use) is not None and is_test(ctx, use):
         return None

@@ -33,6 +33,7 @@ _FAILS = frozenset("bool isinstance float int len round sum max min abs".split()
 FILLS = frozenset("append add insert setdefault".split())
 MADE_BY_NAME = NAMESPACES | ATTRIBUTE_DICTS | {"dict", "OrderedDict"}  # made of what they are handed by name
 
+_ASKS = frozenset("hasattr getattr vars dir".split())
 _Holder = Scope | frozenset[Obj] | None  # whose a variable is, or an attribute
 
 
@@ -170,7 +171,7 @@ def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:
     name = called_name(call)
     if name in _FAILS and isinstance(call.func, ast.Name):
         return None
-    if name == "hasattr" and isinstance(call.func, ast.Name) and ctx.conditions.constant(call) is not None:
+    if name in _ASKS and isinstance(call.func, ast.Name) and ctx.conditions.settled(call):
         return None
     if handed_for_state(ctx, node) is not None:
         return None

@@ -6,8 +6,9 @@ called one, or is a symbolic link that leads out of the tree (links are not foll
 nothing outside its PATHs).
 The file was left alone. It is listed because skipping it in silence could leave a training script
 half migrated without anyone knowing.
-A file without Apex that a program imports and Python cannot read is named as well (info): the program
-is looked at without it.
+The program that such a file belongs to is looked at without it: what it takes from the others has
+unknown callers, and where it uses amp they stay if they may run in one process with it.
+A file without Apex that a program imports and Python cannot read is named as well (info).
 """
 
 from __future__ import annotations

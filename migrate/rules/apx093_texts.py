@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -36,11 +37,14 @@ def apply(ctx: Context, work: Work) -> None:
     if not work.migrated or work.texts is None:
         return
     used = {node.lineno for node in ctx.facts.uses}
+    rewritten = {line for _, noted in work.noted for line in range(noted.line, noted.end_line + 1)}
     for file in ctx.m.files:
         if not _SPEAKS.search(work.texts[file.number]):
             continue
-        kept = {said for _, said in _speaking(work.texts[file.number])}  # what stands beside it may have changed
-        told = [file.first + number - 1 for number, said in dict.fromkeys(_speaking(file.text)) if said in kept]
+        kept = Counter(said for _, said in _speaking(work.texts[file.number]))  # what stands beside it may have changed
+        spoken = [(file.first + number - 1, said) for number, said in dict.fromkeys(_speaking(file.text))]
+        untouched = Counter(said for at, said in spoken if at not in rewritten)  # a second one may be gone
+        told = [at for at, said in spoken if kept[said] > untouched[said] or (kept[said] and at not in rewritten)]
         lines = [line for line in dict.fromkeys(told) if line not in used]
         if lines and work.texts[file.number] != file.text:
             message = "these comments, strings or help texts still speak of Apex"

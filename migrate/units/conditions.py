@@ -16,7 +16,7 @@ from ..facts.predicates import looks_for_amp, predicate
 from ..facts.scopes import Scope
 from ..facts.sites import Facts
 from ..flow.values import Values
-from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS, of_apex
+from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS, OF_AMP, of_apex
 from ..nodes import walk
 from .available import kept
 from .loaded import asks_loaded, loaded_at_once
@@ -186,14 +186,16 @@ class Conditions:
             case ast.Attribute():
                 return True if self._is_apex(expr) else None
             case ast.Compare(left=left, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=None)]):
-                return False if self._is_apex(left) or finds_apex(left) else None
+                return False if self._is_there(left) else None
             case ast.Compare(left=left, ops=[ast.IsNot() | ast.NotEq()], comparators=[ast.Constant(value=None)]):
-                return True if self._is_apex(left) or finds_apex(left) else None
-            case ast.Call(func=ast.Name(id="hasattr"), args=[owner, *_]) if self._is_apex(owner):
+                return True if self._is_there(left) else None
+            case ast.Call(func=ast.Name(id="hasattr"), args=[owner, name]) if self._has(owner, name):
+                return True
+            case ast.Call() if self._by_name(expr) and _decides(self.m, expr):
                 return True
             case ast.Compare(ops=[op]) if asks_loaded(expr) and loaded_at_once(self.m):
                 return isinstance(op, ast.In)
-            case ast.Compare(left=ast.Constant(value=str()), ops=[op], comparators=[table]) if self._names_of(table):
+            case ast.Compare(left=ast.Constant() as name, ops=[op], comparators=[table]) if self._names_of(table, name):
                 return isinstance(op, ast.In) if isinstance(op, (ast.In, ast.NotIn)) else None
             case ast.Compare(left=ast.Constant(value="memory_efficient"), ops=[ast.In()], comparators=[table]):
                 return True if self._kernels and self._arguments_of_a_norm(table) else None
@@ -212,13 +214,41 @@ class Conditions:
             case _:
                 return None
 
-    def _names_of(self, expr: ast.expr) -> bool:
-        """``amp.__dict__``, ``dir(amp)``: all names there are in amp."""
+    def settled(self, expr: ast.expr) -> bool:
+        """Whether an expression belongs to a question that has one answer: ``vars(amp)`` in ``"init" in vars(amp)``."""
+        at: ast.AST | None = expr
+        while isinstance(at, ast.expr) and not isinstance(at, ast.BoolOp):
+            if self.constant(at) is not None:
+                return True
+            at = self.m.parent.get(at)
+        return False
+
+    def _is_there(self, expr: ast.expr) -> bool:
+        return self._is_apex(expr) or finds_apex(expr) or self._by_name(expr)
+
+    def _by_name(self, expr: ast.expr) -> bool:
+        """``getattr(amp, "state_dict", None)``, ``amp.__dict__.get("state_dict")``: what amp has by that name."""
+        match expr:
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, name, _]):
+                return self._has(owner, name)
+            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[name, *_]):
+                return self._names_of(table, name)
+            case _:
+                return False
+
+    def _has(self, owner: ast.expr, name: ast.expr) -> bool:
+        """Whether something is Apex, or its amp, and has what is asked for."""
+        if not self._is_apex(owner) or not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+            return False
+        return name.value in OF_AMP or all(o.label == "apex" for o in self.v.of(owner))
+
+    def _names_of(self, expr: ast.expr, name: ast.expr) -> bool:
+        """Whether ``amp.__dict__``, ``dir(amp)``, all names there are in amp, have a name among them."""
         match expr:
             case ast.Attribute(value=owner, attr="__dict__"):
-                return self._is_apex(owner)
+                return self._has(owner, name)
             case ast.Call(func=ast.Name(id="dir" | "vars"), args=[owner]):
-                return self._is_apex(owner)
+                return self._has(owner, name)
             case _:
                 return False
 
@@ -479,6 +509,14 @@ def _only_returns(function: ast.AST) -> ast.expr | None:
             return None if said or function.args.args else value
         case _:
             return None
+
+
+def _decides(m: Module, expr: ast.expr) -> bool:
+    """Whether an expression is asked for its truth alone."""
+    above = m.parent.get(expr)
+    while isinstance(above, ast.BoolOp):
+        above = m.parent.get(above)
+    return _tested(m, expr) and not isinstance(above, ast.Compare)
 
 
 def _tested(m: Module, expr: ast.expr) -> bool:

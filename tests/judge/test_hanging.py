@@ -246,7 +246,13 @@ def test_a_function_that_clears_and_is_chosen_by_a_flag_is_not_followed() -> Non
 
 
 ASKED_OF_THE_FILE = ('"amp" in globals()', 'globals().get("amp")', 'hasattr(sys.modules[__name__], "amp")')
-OF_OTHERS = ('hasattr(torch.cuda, "amp")', 'getattr(torch.cuda, "amp", None)', '"amp" in args', 'b("amp")')
+OF_OTHERS = (
+    'hasattr(torch.cuda, "amp")',
+    'getattr(torch.cuda, "amp", None)',
+    '"amp" in args',
+    'b("amp")',
+    '"amp" in args and "load_state_dict" in args.__dict__',
+)
 
 
 @pytest.mark.parametrize("asked", [*ASKED_OF_THE_FILE, *OF_OTHERS, '"_amp_stash" in vars(optimizer)'])

@@ -36,6 +36,10 @@ READERS = {
     "print(amp)": "which is not in this file",
     "bool(amp)": "",
     "hasattr(amp, 'initialize')": "",
+    "hasattr(amp, 'autocast')": "which is not in this file",
+    "if 'initialize' in vars(amp): pass": "",
+    "if a and getattr(amp, 'state_dict', None): pass": "",
+    "load = getattr(amp, 'load_state_dict', None)": "which is not in this file",
     "def f(x): pass\nf(amp)": "",
     "def f(x): pass\nf(x=amp)": "",
     "def f():\n    return amp\nf()": "",
@@ -134,6 +138,8 @@ RESOLVED = {
     "handle = amp.init()\nhandle.scale_loss(l, o)": "belongs to the old API",
     "handle = amp.init()\no = handle.wrap_optimizer(o)": "",
     "x = 'state_dict' in amp.__dict__": "",
+    "x = a and amp.__dict__.get('state_dict') is not None": "",
+    "x = amp.__dict__.get('state_dict')": "has no counterpart",
     "f(amp)": "amp is handed on as an object here",
 }
 

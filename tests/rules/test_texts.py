@@ -55,6 +55,37 @@ def test_the_lines_that_still_speak_of_apex_are_told_and_no_others() -> None:
     assert _said(SPEAKS.replace("\n", "\r\n")) == [("APX093", Severity.INFO, (1, 8, 13))]
 
 
+MISSING = """\
+import torch
+if args.distributed:
+    try:
+        import horovod
+    except ImportError:
+        raise ImportError("Please install apex")
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if args.fp16:
+    try:
+        from apex import amp
+    except ImportError:
+        raise ImportError("Please install apex")
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    loss = criterion(model(x), y)
+    optimizer.zero_grad()
+    if args.fp16:
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+    else:
+        loss.backward()
+    optimizer.step()
+"""
+
+
+def test_of_two_lines_with_the_same_words_the_one_that_stays_is_told() -> None:
+    assert [one for one in _said(MISSING) if one[0] == "APX093"] == [("APX093", Severity.INFO, (6,))]
+
+
 def test_a_unit_that_stays_is_not_told_of_its_texts() -> None:
     assert "APX093" not in [rule for rule, _, _ in _said(SPEAKS.replace("model(x)", "other(x)"))]
 

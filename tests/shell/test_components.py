@@ -1180,6 +1180,37 @@ def test_nothing_of_a_program_goes_where_a_file_with_apex_does_not_parse(tmp_pat
     assert found["engine.py"].status == "unparseable" and found["main.py"].status == "unchanged"
 
 
+BROKEN = "from apex import amp\n{imports}\n\nloss = {call}\nprint 'two'\n"
+
+
+def test_a_file_with_apex_that_does_not_parse_keeps_no_other(tmp_path: Path) -> None:
+    """Two scripts share a helper with one that is no Python: they are planned without it, and it is told of."""
+    broken = BROKEN.format(imports="from log import say", call="say('one')")
+    main = MAIN.replace("from engine", "from log import say\nfrom engine")
+    files = {"main.py": main, "engine.py": ENGINE, "log.py": "def say(x):\n    print(x)\n", "old.py": broken}
+    found = _results(tmp_path, files)
+    assert [found[name].status for name in ("engine.py", "main.py")] == ["changed", "changed"]
+    (told,) = found["old.py"].findings
+    assert found["old.py"].status == "unparseable"
+    assert (told.rule, told.severity) == ("APX001", Severity.MANUAL) and "cannot parse it" in told.message
+
+
+def test_what_a_file_that_does_not_parse_takes_has_unknown_callers(tmp_path: Path) -> None:
+    broken = BROKEN.format(imports="import engine", call="engine.train(model, optimizer, loader)")
+    found = _results(tmp_path, {"main.py": MAIN, "engine.py": ENGINE, "old.py": broken.replace("apex", "torch")})
+    assert {found[name].status for name in ("engine.py", "main.py")} == {"unchanged"}
+    assert any("called from other files too" in one.message for one in found["engine.py"].findings)
+
+
+def test_a_file_with_amp_that_does_not_parse_keeps_who_runs_with_it(tmp_path: Path) -> None:
+    """It may initialize something else in the same process."""
+    main = MAIN.replace("from engine", "import old\nfrom engine")
+    files = {"main.py": main, "engine.py": ENGINE, "old.py": BROKEN.format(imports="amp.initialize(x)", call="1")}
+    found = _results(tmp_path, files)
+    assert [found[name].status for name in ("engine.py", "main.py", "old.py")] == ["unchanged"] * 2 + ["unparseable"]
+    assert any("old.py, which Python cannot read" in one.message for one in found["main.py"].findings)
+
+
 MEAN = """\
 from copy import deepcopy
 
@@ -1588,3 +1619,31 @@ def test_a_network_that_runs_without_gradients_first_belongs_to_it(tmp_path: Pat
     assert [one.rule for one in results["main.py"].findings] == ["APX038"]
     results = _results(tmp_path / "other", {"main.py": main, "net.py": MINES.format(first="teacher")})
     assert not results["main.py"].findings
+
+
+EMPTIES = """\
+import torch
+from apex import amp
+from tensors import to_numpy
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="LEVEL")
+for x in loader:
+    output = model(x)
+    loss = output[0].sum()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+    for one in output:
+        keep(to_numpy([one]))
+"""
+
+
+@pytest.mark.parametrize(("level", "said"), [("O1", "where O1 made them"), ("O2", "which Apex had cast to")])
+def test_who_made_results_float32_that_another_file_takes(tmp_path: Path, level: str, said: str) -> None:
+    takes = "def to_numpy(given):\n    return [one.detach().cpu().numpy() for one in given]\n"
+    found = _results(tmp_path, {"main.py": EMPTIES.replace("LEVEL", level), "tensors.py": takes})["main.py"]
+    words = f"takes results from the GPU, {said} float32: they stay half now"
+    assert any(words in one.message for one in found.findings)

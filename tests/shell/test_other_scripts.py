@@ -133,3 +133,50 @@ def test_a_method_that_is_called_by_a_computed_name(tmp_path: Path) -> None:
     computed = PREPARES.replace("    print(Transcriber(short).prepare(short.wave))", called)
     texts, _ = _migrated(tmp_path, {"transcriber.py": TRANSCRIBES, "run.py": RUNS, "prepare.py": computed})
     assert not texts
+
+
+CAST = """\
+import torch
+from apex import amp
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(8, 1)
+        amp.register_float_function(torch, "sigmoid")
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+TRAINS_NET = """\
+import torch
+from apex import amp
+
+
+def main():
+    from net import Net
+    model = Net().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in torch.load("train"):
+        loss = model(x).mean()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+
+
+main()
+"""
+
+
+def test_what_one_program_deletes_is_no_work_by_hand_for_another(tmp_path: Path) -> None:
+    """A script that knows no amp has nothing to say of a cast that goes with the script that trains."""
+    tests = "import torch\n\n\ndef main():\n    from net import Net\n    print(Net()(torch.ones(4, 8)))\n\n\nmain()\n"
+    files = {"net.py": CAST, "train.py": TRAINS_NET, "test.py": tests}
+    with Spool() as spool:
+        found = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
+    results = {one.path: one for one in found.results}
+    assert results["net.py"].status == results["train.py"].status == "changed"
+    assert {one.rule for one in results["net.py"].findings} == {"APX080"}

@@ -230,8 +230,8 @@ def _find_gone(old: Reading, new: Reading) -> Flags:
 
 
 def _asks_a_file(reading: Reading, node: ast.AST) -> bool:
-    """Whether a word stands in an expression that looks for names of a file."""
-    while not isinstance(above := reading.m.parent[node], ast.stmt):
+    """Whether a word stands in an expression, or a part of a condition, that looks for names of a file."""
+    while not isinstance(above := reading.m.parent[node], (ast.stmt, ast.BoolOp)):
         node = above
     own = reading.m.function(node).parent is None  # in a function, these are its own names
     for inner in walk(node):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ...facts.predicates import looks_for_amp, predicate
 from ...flow.arguments import argument, default_of
+from ...knowledge.apex import OF_AMP
 from ...knowledge.gradients import WRAPPED_OPTIMIZERS
 from ...nodes import positional_parameters
 from ..names import OF_WORDS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
@@ -110,6 +111,9 @@ class Results:
     def _of_builtin(self, state: State, call: ast.Call, last: str, owner: Term | None, facts: Facts) -> Term | None:
         """Functions of Python that make something of values alone."""
         by_name = isinstance(call.func, ast.Name)
+        if by_name and last in ("vars", "dir") and len(call.args) == 1:
+            of = self.value(state, call.args[0], facts)
+            return ("apex", f"{of[1]}.__dict__") if of[0] == "apex" else None
         if by_name and last in PURE:
             terms = [self.value(state, a, facts) for a in call.args if not isinstance(a, ast.Starred)]
             if last == "getattr" and terms and terms[0][0] == "apex":
@@ -124,6 +128,8 @@ class Results:
         if last in OF_WORDS and owner is not None and not self.v.callees(call):
             if len(call.args) == OF_WORDS[last] and not call.keywords:
                 return _of_word(last, owner, *(self.value(state, a, facts) for a in call.args))
+        if last == "get" and owner is not None and owner[0] == "apex" and owner[1].endswith(".__dict__"):
+            return TRUE  # what amp has
         if last == "get" and owner is not None and asked_for(call) and not self.v.callees(call):
             return self._of_get(state, call, owner, facts)
         if last == "getenv" and owner is not None and asked_for(call):
@@ -138,7 +144,7 @@ class Results:
     def has(self, state: State, owner: Term, name: Term) -> Term:
         """Whether an object has an attribute."""
         if owner[0] == "apex":
-            return TRUE
+            return FALSE if owner[1] == "apex.amp" and name[0] == "k" and name[1] not in OF_AMP else TRUE
         if name == ("k", MARK) and owner[0] == "obj":
             return ("k", self.legacy and all((key, MARK) in state.heap for key in owner[1]))
         return made_of("hasattr", owner, name)

@@ -141,7 +141,7 @@ def find(ctx: Context, unit: Unit, coverage: Coverage, folds: list[Fold]) -> Haz
         if leaving:
             search.outputs(found)
         search.operands(found)
-        if all(o.levels <= {"O2", "O3"} for o in unit.options.values()):
+        if search.models_alone():
             search.islands()
     finally:
         search.end()
@@ -214,6 +214,10 @@ class _Search:
         if not bfloat16:
             review_unnamed(self.ctx, self.unit, self.precision)
 
+    def models_alone(self) -> bool:
+        """Whether Apex cast what models were handed and gave, and no function: O2 and O3."""
+        return all(o.levels <= {"O2", "O3"} for o in self.unit.options.values())
+
     def operands(self, found: Hazards) -> None:
         """Half results that something outside of every region computes with, as O1 did in float32."""
         precision = self.precision
@@ -231,7 +235,8 @@ class _Search:
             self.unit.review(part, "APX032", f"`{self.m.src(call.func)}` {_SAID_GIVEN_BACK}")
         for call, does in precision.emptied.items():
             if self._stays(call):
-                said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "
+                was = "which Apex had cast to float32" if self.models_alone() else "where O1 made them float32"
+                said = f"`{self.m.src(call.func)}` of another file {does}, {was}: "
                 self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before that keeps it")
         for stmt in filter(self._stays, precision.narrow):
             self.unit.review(stmt, "APX032", f"`{self.m.src(stmt)}` {_SAID_NARROW}")

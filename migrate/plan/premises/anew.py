@@ -89,7 +89,7 @@ def of_new_object(ctx: Context, unit: Unit, stmt: ast.stmt, order: Order, enable
         elif scope.is_function and name in scope.params:
             given = [(call, passed(ctx, call, scope, name)) for call in ctx.v.calls[scope.node]]
             todo += [(call, value.id) for call, value in given if isinstance(value, ast.Name)]
-        elif any(_made_anew(ctx, at, made) for made in ctx.m.bindings(name, scope)):
+        elif any(_made_anew(ctx, at, made) for made in ctx.m.bindings(name, scope) if not _initialized(ctx, unit, made)):
             return True
     return False
 
@@ -110,6 +110,11 @@ def _root_of_owner(call: ast.AST) -> str:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return ""
     return call.func.value.id if isinstance(call.func.value, ast.Name) else ""
+
+
+def _initialized(ctx: Context, unit: Unit, name: ast.AST) -> bool:
+    """Whether a name is given what ``initialize`` gives back: the same objects."""
+    return any(ctx.m.statement(name) is ctx.m.statement(init.call) for init in unit.initializes)
 
 
 def _made_anew(ctx: Context, at: ast.AST, made: ast.AST) -> bool:
