@@ -1,4 +1,5 @@
-"""What runs before ``initialize`` had no casts, whatever an earlier run in the same process left on."""
+"""What an earlier run in the same process left on is told of what runs before ``initialize``, and is no difference to
+the judge."""
 
 from __future__ import annotations
 
@@ -57,14 +58,18 @@ SWITCHED = 'model, optimizer = amp.initialize(net, optimizer, opt_level="O1")\n'
     ],
 )
 def test_what_an_earlier_run_left_on_was_not_meant(before: str) -> None:
-    case = judged_case(TEXT.replace("BEFORE\n", indent(before + SWITCHED, "    ")))
-    assert case is not None and case.grade is Applicability.SAFE and not case.verdict.differences
+    text = TEXT.replace("BEFORE\n", indent(before + SWITCHED, "    "))
+    case = judged_case(text)
+    assert case is not None and case.grade is Applicability.REVIEW and not case.verdict.differences
+    assert {one.rule for one in migrate_module(text, Settings()).findings} == {"APX035"}
+    once = judged_case(text.removesuffix("train()\n"))
+    assert once is not None and once.grade is Applicability.SAFE and not once.verdict.differences
 
 
 def test_a_loop_comes_by_initialize_again() -> None:
     """There the casts that are on are those of the same run: the second round's score had them."""
     before = "for _ in range(2):\n    score()\n" + indent(SWITCHED, "    ")
-    case = judged_case(TEXT.replace("BEFORE\n", indent(before, "    ")))
+    case = judged_case(TEXT.replace("BEFORE\n", indent(before, "    ")).removesuffix("train()\n"))
     assert case is not None and case.grade is Applicability.SAFE
     region = 'with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):\n            score()'
     assert case.text.count(region) == 1

@@ -89,8 +89,10 @@ def of_new_object(ctx: Context, unit: Unit, stmt: ast.stmt, order: Order, enable
         elif scope.is_function and name in scope.params:
             given = [(call, passed(ctx, call, scope, name)) for call in ctx.v.calls[scope.node]]
             todo += [(call, value.id) for call, value in given if isinstance(value, ast.Name)]
-        elif any(_made_anew(ctx, at, made) for made in ctx.m.bindings(name, scope) if not _initialized(ctx, unit, made)):
-            return True
+        else:
+            made = [one for one in ctx.m.bindings(name, scope) if not _initialized(ctx, unit, one)]
+            if any(_made_anew(ctx, at, one) for one in made):
+                return True
     return False
 
 
