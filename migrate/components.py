@@ -237,7 +237,8 @@ def _own(at: str, imports: Imports) -> frozenset[str]:
 def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     """What the files that one imports names from make of networks."""
     near = {*imports.imported(at), *imports.through(at)}
-    near |= {behind for one in near for behind in _made_behind(one, imports) | _kept_behind(one, imports)}
+    behind = (_made_behind, _kept_behind, _makers_behind)
+    near |= {further for one in near for asked in behind for further in asked(one, imports)}
     found = imports.elsewhere(tuple(sorted(near)))
     return replace(found, gradients=found.gradients | looking_methods(at, imports))
 
@@ -255,6 +256,22 @@ def _kept_behind(location: str, imports: Imports) -> set[str]:
     if not asked:
         return set()
     return {one for one in imports.imported(location) if not asked.isdisjoint(dict(imports.outline(one).kept))}
+
+
+def _makers_behind(location: str, imports: Imports) -> set[str]:
+    """The files that one imports with functions which make networks, going by their names, and that its own functions
+    call: ``model = build_model(cfg)``; and those with the classes of these."""
+    made = {name for one in imports.outline(location).functions for name in map(_last, one.called)}
+    made = {name for name in made if NETWORK_MADE.fit(name) and not name[:1].isupper()}
+    found = set[str]()
+    for one in taken_from([location], imports) if made else ():
+        if any(function.name in made for function in imports.outline(one).functions):
+            found |= {one, *_made_behind(one, imports)}
+    return found - {location}
+
+
+def _last(called: str) -> str:
+    return called.rpartition(".")[2]
 
 
 def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[str]:
