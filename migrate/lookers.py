@@ -48,17 +48,18 @@ def asking(beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that ask, by a name that few functions have, for what a function makes of gradients, and those that call
     these: a logger that is told of a step and shows ``self.trainer.grad_norm``."""
     below = files_below(list(beside), imports)
-    found = _dispatching(below, _looking(below, imports), imports)
+    telling = _dispatching(below, _looking(below, imports), imports)
     looking = {name for one in below for name in imports.words(_MAKES_OF, one) if not steps(name)}
     if not looking:
-        return found
+        return telling
+    found = set[str]()
     defined = Counter(name for one in below for name in imports.defined(one))
     for _ in range(2):
         looking = {name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")}
         more = {one for one in below if looking & imports.words(_ATTRIBUTE, one)} - found
         found |= more
         looking = {name for one in more for name in imports.defined(one)}
-    return found
+    return found | telling
 
 
 def _dispatching(below: Sequence[str], looking: frozenset[str], imports: Imports) -> set[str]:
