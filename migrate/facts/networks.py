@@ -27,7 +27,7 @@ from .sites import opened
 # Modules whose functions make no network; what these hand on is another's.
 _STANDARD = sys.stdlib_module_names - {"copy", "functools", "types", "importlib"}
 _LIBRARIES = NO_NETWORK_LIBRARIES | {"torch", "numpy"}  # no files of the tree are called so
-_UNKNOWN = frozenset({"call", "param", "path"})  # objects that code of another file may have made
+_UNKNOWN = frozenset({"call", "param", "path", "instance"})  # what may have a method that is not seen: `__getattr__`
 _NO_NETWORKS = HOST_MODULES | NO_NETWORK_LIBRARIES | _STANDARD | {"torch"}
 
 

@@ -1542,6 +1542,37 @@ def test_who_tells_several_objects_belongs_to_it(tmp_path: Path, told: str, size
     assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]
 
 
+ANY = """\
+class Callbacks:
+    def __init__(self, callbacks):
+        self.callbacks = list(callbacks)
+
+    def __getattr__(self, name):
+        def call(*args):
+            for one in self.callbacks:
+                getattr(one, name)(*args)
+        return call
+
+
+class Callback:
+    pass
+"""
+
+
+def test_so_does_one_that_tells_them_of_whatever_it_is_asked(tmp_path: Path) -> None:
+    trainer = SESSION.replace("from log import Log", "from dispatch import Callbacks")
+    trainer = trainer.replace("__init__(self)", "__init__(self, told)").replace("Log(self)", "Callbacks(told)")
+    files = {
+        "session.py": trainer.replace("self.log.told(loss)", "self.log.after(1)"),
+        "dispatch.py": ANY,
+        "logger.py": CALLBACK.format(name="after").replace("trainer.net", "self.trainer.net"),
+        "util.py": SIZE.format(size=NORM),
+        "main.py": "from logger import Logger\nfrom session import Session\n\nlogger = Logger()\n"
+        "session = Session([logger])\nlogger.trainer = session\nsession.run([])\n",
+    }
+    assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]
+
+
 REGISTRY = """\
 PROBES = {}
 
