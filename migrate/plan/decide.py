@@ -51,6 +51,7 @@ from .premises.caught import check_caught
 from .premises.filled_groups import review_filled_groups
 from .premises.fused import review_fused
 from .premises.fused_state import review_fused_state
+from .premises.guarded_once import check_guarded_once
 from .premises.hooked import review_products_in_hooks
 from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
@@ -134,6 +135,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
                 "where the step is taken: scaler.step(optimizer); scaler.update()",
             )
         doubts.check_derived_elsewhere(ctx, unit)
+        check_guarded_once(ctx, unit)
         check_loaded(ctx)
         check_said_before(ctx, unit)
         check_replaced(ctx, unit)

@@ -1,0 +1,31 @@
+"""A function that initializes once, by a flag which it sets itself, and is called again: ``if not self.ready: …`` and
+``self.ready = True`` behind it. A scaler that is made there by that condition would be switched off the second time."""
+
+from __future__ import annotations
+
+import ast
+
+from ...nodes import walk
+from ...units.unit import Context, Manual, Unit
+from .anew import repeated
+
+
+def check_guarded_once(ctx: Context, unit: Unit) -> None:
+    """Raises `Manual` where the flag is set outside of the arm that initializes: nothing but the call stands there."""
+    for init in unit.initializes:
+        scope = ctx.m.function(init.call)
+        guards = [one for one in ctx.m.spine(ctx.m.statement(init.call))[1:] if isinstance(one, ast.If)]
+        if not guards or not repeated(ctx, scope, frozenset()):
+            continue
+        stored = [n for n in ctx.m.own(scope, ast.Attribute) if isinstance(n.ctx, ast.Store)]
+        for guard in guards:
+            asked = {ast.unparse(n) for n in walk(guard.test) if isinstance(n, ast.Attribute)}
+            again = next((n for n in stored if ast.unparse(n) in asked and not ctx.m.inside(n, guard)), None)
+            if again is not None:
+                called = getattr(scope.node, "name", "this")
+                raise Manual(
+                    init.call,
+                    f"`{ctx.m.src(again)}`, which this asks, is set behind it, and {called}() is called again: the "
+                    "scaler would be made anew then, and switched off",
+                    f"set `{ctx.m.src(again)}` in the arm that initializes",
+                )
