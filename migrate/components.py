@@ -688,7 +688,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     with an encoder."""
     near = {one for one in taken_from(amp, imports).difference(amp) if not only_steps(one, beside, imports)}
     above = taken_from(beside, imports).difference(amp, near)
-    asked = (_touches, _may_run_networks, _keeps_results)
+    asked = (_touches, _may_run_networks, _may_run_of_given, _keeps_results)
     found = {one for one in near if any(joins(one, imports) for joins in asked)}
     found.update(running_handed(amp, near, imports))
     taken_out = {name for one in beside for name in imports.words(_OF_OTHERS, one)}

@@ -494,10 +494,16 @@ def runs_what_it_makes(file: Outline, names: Collection[str]) -> bool:
 
 
 def may_run_of_given(file: Outline) -> bool:
-    """Whether a method of a file runs the network of an object that it is handed: ``engine.model(x)`` in a callback."""
+    """Whether a method of a file runs the network of an object that it is handed: ``engine.model(x)`` in a callback; or
+    what a function gives back does, which may be a method then: a decorator."""
     methods = [method for cls in file.classes for method in cls.methods.values()]
-    asked = ((one.parameters, called.rpartition(".")) for one in methods for called in one.called)
-    return any(owner != "self" and owner in given and bool(_RUN.match(name)) for given, (owner, _, name) in asked)
+    asked = [(one.parameters, called.rpartition("."), False) for one in methods for called in one.called]
+    given_back = [within for one in file.functions for within in one.within]
+    asked += [(one.parameters, called.rpartition("."), True) for one in given_back for called in one.called]
+    return any(
+        (owner != "self" or decorates) and owner in given and bool(_RUN.match(name))
+        for given, (owner, _, name), decorates in asked
+    )
 
 
 def applied_by(file: Outline, names: Collection[str]) -> bool:

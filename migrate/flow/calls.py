@@ -10,7 +10,7 @@ from functools import cached_property
 from ..facts.module import Module
 from ..facts.names import called_name
 from ..knowledge.models import ATTRIBUTE_DICTS
-from ..nodes import positional_parameters
+from ..nodes import positional_parameters, walk
 from .arguments import argument, fits
 from .attribute_dicts import has_items_alone, items_are_attributes
 from .found_by_name import ASKS_BY_NAME, LOCATES, is_found
@@ -192,6 +192,7 @@ class Calls(Rows):
                 return
             receiver = self._has_receiver(obj, callee)
             if not is_class and not gives_back(callee, receiver):
+                self._of_wrapped(node, callee)
                 return
             scope = self.m.scope_of[callee]
             names = positional_parameters(callee)
@@ -204,6 +205,17 @@ class Calls(Rows):
         if isinstance(node, ast.ClassDef):
             for base in node.bases:
                 self._each(self._expr(base), lambda o: self._told_of(o, made))
+
+    def _of_wrapped(self, method: ast.AST, decorator: ast.AST) -> None:
+        """What a decorator runs around a method is handed its object first."""
+        cls = self.m.class_of(self.m.scope_of[method])
+        if cls is None or self.m.self_name(self.m.scope_of[method]) is None:
+            return
+        for inner in walk(decorator):
+            if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not decorator:
+                for name in positional_parameters(inner)[:1]:
+                    for one in (cls, *self._subclasses(cls)):
+                        self._add(("n", self.m.scope_of[inner], name), Obj("instance", one, one.name))
 
     def _told_of(self, base: Obj, made: Obj) -> None:
         """``__init_subclass__(cls)`` of a base is handed each class that is derived from it."""

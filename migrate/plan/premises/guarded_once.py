@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.names import root_name
 from ...nodes import walk
 from ...units.unit import Context, Manual, Unit
+from ..blocks import exclusive
 from .anew import repeated
 
 
@@ -17,10 +19,12 @@ def check_guarded_once(ctx: Context, unit: Unit) -> None:
         guards = [one for one in ctx.m.spine(ctx.m.statement(init.call))[1:] if isinstance(one, ast.If)]
         if not guards or not repeated(ctx, scope, frozenset()):
             continue
-        stored = [n for n in ctx.m.own(scope, ast.Attribute) if isinstance(n.ctx, ast.Store)]
+        behind = [n for n in ctx.m.own(scope, ast.Attribute) if ctx.m.start(n) > ctx.m.start(init.call)]
+        stored = [n for n in behind if isinstance(n.ctx, ast.Store)]
         for guard in guards:
             asked = {ast.unparse(n) for n in walk(guard.test) if isinstance(n, ast.Attribute)}
-            again = next((n for n in stored if ast.unparse(n) in asked and not ctx.m.inside(n, guard)), None)
+            mine = [n for n in stored if ast.unparse(n) in asked and root_name(n) == ctx.m.self_name(scope)]
+            again = next((n for n in mine if not ctx.m.inside(n, guard) and not exclusive(ctx, n, init.call)), None)
             if again is not None:
                 called = getattr(scope.node, "name", "this")
                 raise Manual(
