@@ -42,6 +42,7 @@ _HANDS = re.compile(
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _METHOD = re.compile(rb"\.(\w+)\(")
+_OF_NETWORKS = frozenset("train eval forward".split())  # `model.train()`, whatever a trainer's own does
 
 
 def asking(beside: Iterable[str], imports: Imports) -> set[str]:
@@ -118,7 +119,7 @@ def looking_methods(location: str, imports: Imports) -> frozenset[str]:
     process = files_below(files_above([location], imports), imports) if called else []
     looking = _looking(process, imports)
     found = {name for one in process if looking for name in _told_of(one, looking, imports)}
-    return frozenset(f".{name}" for name in found & called if not name.startswith("__"))
+    return frozenset(f".{name}" for name in found & called if not name.startswith("__") and name not in _OF_NETWORKS)
 
 
 def kept_by(location: str, imports: Imports) -> set[str]:
