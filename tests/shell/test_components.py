@@ -1682,7 +1682,8 @@ def test_who_made_results_float32_that_another_file_takes(tmp_path: Path, level:
 
 def test_a_network_that_is_put_into_training_is_no_trainer(tmp_path: Path) -> None:
     """``model.train()`` was taken for a trainer's own ``train()``, which clips."""
-    trainer = "import torch\n\n\nclass Base:\n    def train(self):\n        torch.nn.utils.clip_grad_norm_(self.net, 1)\n"
+    trainer = "import torch\n\n\nclass Base:\n    def train(self):\n"
+    trainer += "        torch.nn.utils.clip_grad_norm_(self.net, 1)\n"
     main = LOOKING.format(taken="from base import Base\nfrom nets import make", called="print")
     main = main.replace("torch.nn.Linear(2, 1)", "make()").replace("    print(model)", "    model.train()")
     new = _written(tmp_path, {"base.py": trainer, "main.py": f"{main}Base().train()\n"})["main.py"]
