@@ -261,17 +261,13 @@ def _kept_behind(location: str, imports: Imports) -> set[str]:
 def _makers_behind(location: str, imports: Imports) -> set[str]:
     """The files that one imports with functions which make networks, going by their names, and that its own functions
     call: ``model = build_model(cfg)``; and those with the classes of these."""
-    made = {name for one in imports.outline(location).functions for name in map(_last, one.called)}
-    made = {name for name in made if NETWORK_MADE.fit(name) and not name[:1].isupper()}
+    called = {name.rpartition(".")[2] for one in imports.outline(location).functions for name in one.called}
+    made = {name for name in called if NETWORK_MADE.fit(name) and not name[:1].isupper()}
     found = set[str]()
     for one in taken_from([location], imports) if made else ():
         if any(function.name in made for function in imports.outline(one).functions):
             found |= {one, *_made_behind(one, imports)}
     return found - {location}
-
-
-def _last(called: str) -> str:
-    return called.rpartition(".")[2]
 
 
 def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[str]:

@@ -7,10 +7,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from ...facts.names import called_name
+from ...facts.names import called_name, root_name
 from ...facts.scopes import Scope
 from ...knowledge.models import MAPPING
-from ...nodes import chain
+from ...nodes import walk
 from ...units.order import NOT_YET, Order
 from ...units.references import handed_to
 from ...units.translate import passed
@@ -35,15 +35,15 @@ def review_anew(ctx: Context, unit: Unit, ahead: Iterable[ast.Call], order: Orde
     told: set[Scope] = set()
     for call in ahead:
         scope = ctx.m.function(call)
-        again = next(run_anew(ctx, call, order), None) if scope not in told else None
+        again = _run_anew(ctx, call, order) if scope not in told else None
         if again is not None:
             told.add(scope)
             unit.review(call, "APX035", TOLD.format(again=f"{getattr(again.node, 'name', 'this')}()"))
 
 
-def run_anew(ctx: Context, node: ast.AST, order: Order) -> Iterator[Scope]:
-    """The functions that run more than once in a process, of those on the way to a node in which ``initialize`` runs
-    behind it."""
+def _run_anew(ctx: Context, node: ast.AST, order: Order) -> Scope | None:
+    """A function that runs more than once in a process, of those on the way to a node in which ``initialize`` runs
+    behind it; None where all run once."""
     met, todo = set[Scope](), [node]
     while todo:
         at = todo.pop()
@@ -53,14 +53,18 @@ def run_anew(ctx: Context, node: ast.AST, order: Order) -> Iterator[Scope]:
         met.add(scope)
         if not order.switches(scope.node):
             todo += ctx.v.calls[scope.node] if scope.is_function else ()
-        elif repeated(ctx, scope, frozenset()):
-            yield scope
+        elif repeated(ctx, scope):
+            return scope
+    return None
 
 
-def repeated(ctx: Context, scope: Scope, met: frozenset[Scope]) -> bool:
-    """Whether one process may run a function more than once: it is called in a loop, or at several places."""
-    if not scope.is_function or scope in met:
-        return scope in met
+def repeated(ctx: Context, scope: Scope, met: frozenset[Scope] = frozenset()) -> bool:
+    """Whether one process may run a function more than once: it is called in a loop, at several places, or by itself;
+    ``met`` are the functions that it was asked for."""
+    if scope in met:
+        return True
+    if not scope.is_function:
+        return False
     calls = [call for call in ctx.v.calls[scope.node] if not ctx.m.idle(call)]
     if any(called_name(one) in MAPPING for one in handed_to(ctx, scope.node)):
         return True
@@ -98,13 +102,14 @@ def of_new_object(ctx: Context, unit: Unit, stmt: ast.stmt, order: Order, enable
 
 def _owners(unit: Unit, enabled: str) -> Iterator[str]:
     """Whose scaler it is; where that is a name of its own, the optimizers that it serves."""
-    for node in ast.walk(ast.parse(enabled, mode="eval")):
-        if isinstance(node, ast.Attribute) and node.attr == "is_enabled":
-            *_, root = chain(node)
-            if isinstance(root, ast.Name) and root is not node.value:
-                yield root.id
-            elif isinstance(root, ast.Name):
+    for node in walk(ast.parse(enabled, mode="eval")):
+        match node:
+            case ast.Attribute(value=ast.Name(), attr="is_enabled"):
                 yield from (one.id for init in unit.initializes for one in init.optimizers if isinstance(one, ast.Name))
+            case ast.Attribute(attr="is_enabled") if root := root_name(node):
+                yield root
+            case _:
+                pass
 
 
 def _root_of_owner(call: ast.AST) -> str:
@@ -122,4 +127,4 @@ def _initialized(ctx: Context, unit: Unit, name: ast.AST) -> bool:
 def _made_anew(ctx: Context, at: ast.AST, made: ast.AST) -> bool:
     """Whether an object is made in the loop that a node stands in, or in a function that runs more than once."""
     together = set(ctx.m.loops(at)) & set(ctx.m.loops(made))
-    return bool(together) or repeated(ctx, ctx.m.function(made), frozenset())
+    return bool(together) or repeated(ctx, ctx.m.function(made))

@@ -17,7 +17,7 @@ def check_guarded_once(ctx: Context, unit: Unit) -> None:
     for init in unit.initializes:
         scope = ctx.m.function(init.call)
         guards = [one for one in ctx.m.spine(ctx.m.statement(init.call))[1:] if isinstance(one, ast.If)]
-        if not guards or not repeated(ctx, scope, frozenset()):
+        if not guards or not repeated(ctx, scope):
             continue
         behind = [n for n in ctx.m.own(scope, ast.Attribute) if ctx.m.start(n) > ctx.m.start(init.call)]
         stored = [n for n in behind if isinstance(n.ctx, ast.Store)]
