@@ -61,6 +61,7 @@ from .running_handed import running_handed
 from .sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
+MOST_WHOLE = 40  # files of one that is taken with all that its imports lead to
 MOST_WIDENED = 40  # files of one that is tried with its neighbours
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
@@ -319,10 +320,22 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     members |= _far(amp, told | bases, members, imports)
     members |= _training(members, imports)
     members |= _hiding(members, imports)
+    members |= _whole(amp, imports)
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(shortest_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
     return sorted((one for one in found if one is not None), key=lambda one: min(s.shown for s in one.sources))
+
+
+def _whole(amp: Sequence[str], imports: Imports) -> set[str]:
+    """All files that users of amp lead to, either way, where these are few: of nothing in there has to be guessed from
+    outside whether it matters."""
+    found = set[str]()
+    for one in amp:
+        if one not in found:
+            every = spread((one,), lambda at: (*imports.imported(at), *imports.through(at), *imports.importers(at)))
+            found.update(every if len(every) <= MOST_WHOLE else ())
+    return found
 
 
 def _has_neighbours(location: str, imports: Imports) -> bool:

@@ -103,8 +103,8 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
         if isinstance(node, ast.Call):
             above = m.parent.get(node)
             outer = isinstance(above, ast.Attribute) and bool(v.apex_names(above))
-            if by_name(node) is not None and not outer:
-                facts.uses[node] = min(v.apex_names(node))
+            if (imported := by_name(node)) is not None and not outer:
+                facts.uses[node] = min(v.apex_names(node), default=imported)
             called = v.apex_names(node.func)
             if any(_is(name, "initialize") for name in called):
                 facts.initializes.append(_initialize(v, node))
