@@ -219,15 +219,32 @@ def _optimizers(v: Values, expr: ast.expr | None) -> frozenset[Obj]:
 
 def no_module(v: Values, obj: Obj) -> bool:
     """Whether an object is an instance of a class that stands here, bases and all, and is no ``nn.Module``: Apex raises
-    where it is handed one as a model."""
+    where it is handed one as a model. What one registry makes may be a network as well as an optimizer."""
     if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
         return False
+    if of_optimizers(v, obj.key):
+        return True
     return all(
         isinstance(base, ast.Name)
         and (base.id == "object" or any(o.kind == "class" and o.key is not cls for o in v.of(base)))
         for cls in v.order(obj.key)
         for base in cls.bases
     )
+
+
+def of_optimizers(v: Values, cls: ast.AST | None) -> bool:
+    """Whether a class derives from torch's optimizers: ``torch.optim.SGD``, ``Optimizer``."""
+    return isinstance(cls, ast.ClassDef) and any(_optimizer(base) for one in v.order(cls) for base in one.bases)
+
+
+def _optimizer(base: ast.expr) -> bool:
+    match base:
+        case ast.Attribute(value=ast.Name(id="optim") | ast.Attribute(attr="optim")):
+            return True
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name == "Optimizer"
+        case _:
+            return False
 
 
 @once_each

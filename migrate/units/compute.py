@@ -23,7 +23,7 @@ from ..facts.networks import (
 )
 from ..facts.once import once, once_each
 from ..facts.scopes import Scope
-from ..facts.sites import opened
+from ..facts.sites import no_module, of_optimizers, opened
 from ..facts.usual_names import dotted
 from ..flow.objects import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
@@ -195,7 +195,7 @@ class Compute:
                 callees = v.callees(call)
                 if not callees:
                     return not NOT_RUN_BY_METHOD.fit(func.attr)
-                return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
+                return any(self._runs_itself(c) and not self.forbids_function(c) for c in self._of_networks(callees))
         elif self.is_model(v.of(func)):
             return not self._trains_itself(v.callees(call))
         if self._runs_bound(call) or any(map(self._begun, v.of(func))) or self._runs_given(func):
@@ -221,6 +221,11 @@ class Compute:
             asked = asked_elsewhere(v, call, self.ctx.facts.elsewhere, self.is_model)
             return any(map(self._runs_itself, asked))
         return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call) and not _hands_back(self.ctx.m, call)
+
+    def _of_networks(self, callees: list[ast.AST]) -> list[ast.AST]:
+        """Without the methods of optimizers, which one registry makes as well as networks."""
+        m = self.ctx.m
+        return [one for one in callees if not of_optimizers(self.ctx.v, m.class_of(m.scope_of[one]))]
 
     def _runs_given(self, func: ast.expr) -> bool:
         """Whether a part of a model is called that a method gives whose text is not here:
@@ -618,7 +623,7 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], around: frozenset[Sco
     return frozenset(
         o
         for o in found - others - ctx.optimizers
-        if (o in kept or not NO_NETWORK.fit(o.label)) and not _stands_alone(ctx, o)
+        if (o in kept or not NO_NETWORK.fit(o.label)) and not _stands_alone(ctx, o) and not no_module(v, o)
     )
 
 
