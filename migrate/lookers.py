@@ -38,7 +38,7 @@ _DECORATES = re.compile(
 _HANDS = re.compile(
     rb"((?<![\w.])[\w.]+\((?:[^()]{0,500}[,=])?\s{0,80}(?:(?:functools\.)?partial\(\s{0,80})?"
     rb"[\w.]+(?=\s{0,80}[,)])"
-    rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}" + _NAMED_GRAD + rb")"
+    rb"|(?<![\w.])[\w.]+\([^\n]{0,100}\blambda\b[^\n]{0,100}" + _NAMED_GRAD + rb")"
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _METHOD = re.compile(rb"\.(\w+)\(")

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 
+import pytest
 from hypothesis import settings
 
 # Tests run two at a time on two cores. Threads that spin at every barrier would make a step several times as long.
@@ -30,3 +31,10 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.fixture
+def many_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a tree of many files: which of them belong to a program goes by what each tells, and of the others their
+    text says what they do."""
+    monkeypatch.setattr("migrate.components.MOST_WHOLE", 0)

@@ -20,6 +20,8 @@ from migrate.sources import Selection, collect
 from migrate.spool import Spool
 from tests.shell.support import tree
 
+pytestmark = pytest.mark.usefixtures("many_files")
+
 MAIN = """\
 import argparse
 import torch

@@ -13,6 +13,8 @@ from migrate.sources import collect
 from migrate.spool import Spool
 from tests.shell.support import tree
 
+pytestmark = pytest.mark.usefixtures("many_files")
+
 TRAIN = """\
 import torch
 import torch.nn as nn

@@ -12,6 +12,8 @@ from migrate.sources import collect
 from migrate.spool import Spool
 from tests.shell.support import tree
 
+pytestmark = pytest.mark.usefixtures("many_files")
+
 TRAIN = """\
 import torch
 from apex import amp
