@@ -1,0 +1,132 @@
+"""A program of few files is looked at whole: of none of them anything is guessed from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from migrate.components import components
+from migrate.imports.tree import Imports
+from migrate.model import Applicability, Settings
+from migrate.pipeline import analyse
+from migrate.sources import collect
+from migrate.spool import Spool
+from tests.shell.support import tree
+
+MAIN = """\
+import torch
+from apex import amp
+from config import cfg
+from engine import Trainer
+from hooks import Norms
+
+model = torch.nn.Linear(2, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level=cfg["opt_level"])
+trainer = Trainer(model, optimizer, [Norms()])
+for x in loader:
+    trainer.step(x)
+"""
+ENGINE = """\
+from apex import amp
+from telling import told
+
+
+class Trainer:
+    def __init__(self, model, optimizer, hooks):
+        self.model, self.optimizer, self.hooks = model, optimizer, hooks
+
+    def step(self, x):
+        loss = self.model(x).sum()
+        self.optimizer.zero_grad()
+        self.backward(loss)
+        self.optimizer.step()
+
+    @told
+    def backward(self, loss):
+        with amp.scale_loss(loss, self.optimizer) as scaled:
+            scaled.backward()
+"""
+TELLING = """\
+def told(method):
+    def run(self, *args):
+        result = method(self, *args)
+        for hook in self.hooks:
+            hook.after(self)
+        return result
+
+    return run
+"""
+HOOKS = """\
+from norms import total
+
+
+class Norms:
+    def after(self, trainer):
+        print(total(trainer.model))
+"""
+NORMS = "def total(model):\n    return sum(p.grad.norm() for p in model.parameters())\n"
+FILES = {
+    "main.py": MAIN,
+    "engine.py": ENGINE,
+    "telling.py": TELLING,
+    "hooks.py": HOOKS,
+    "norms.py": NORMS,
+    "config.py": 'cfg = {"opt_level": "O1"}\n',
+}
+
+
+def _programs(tmp_path: Path, files: Mapping[str, str]) -> list[set[str]]:
+    selection = collect([str(tree(tmp_path, files))])
+    imports = Imports(selection.python, selection.notebooks)
+    return [{source.shown for source in one.sources} for one in components(selection, imports)]
+
+
+def test_all_files_that_imports_lead_to_belong_to_it(tmp_path: Path) -> None:
+    beside = {"tests.py": "import norms\n", "other.py": "import os\n"}
+    assert _programs(tmp_path, FILES | beside) == [{*FILES, "tests.py"}]
+
+
+def test_of_many_files_those_that_tell_something_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("migrate.components.MOST_WHOLE", len(FILES) - 1)
+    (program,) = _programs(tmp_path, FILES)
+    assert "config.py" not in program
+
+
+def test_who_looks_at_gradients_by_way_of_a_decorator_is_found_and_the_level_is_known(tmp_path: Path) -> None:
+    with Spool() as spool:
+        outcome = analyse(collect([str(tree(tmp_path, FILES))]), Settings(), spool, jobs=1)
+        new = {one.result.path: spool.get(one.texts.new).decode() for one in outcome.changed if one.texts}
+    (unit,) = [unit for file in outcome.results for unit in file.units]
+    rules = {finding.rule for file in outcome.results for finding in file.findings}
+    assert "APX021" not in rules  # cfg["opt_level"] stands in config.py
+    assert unit.applicability is Applicability.MANUAL or "unscale_" in new["engine.py"]
+
+
+def test_an_optimizer_of_the_registry_that_made_the_network_is_no_network(tmp_path: Path) -> None:
+    files = {
+        "registry.py": "KINDS = {}\n\n\ndef register(cls):\n    KINDS[cls.__name__] = cls\n    return cls\n",
+        "lars.py": (
+            "import torch\nfrom registry import register\n\n\n@register\nclass LARS(torch.optim.Optimizer):\n"
+            "    def step(self, closure=None):\n        for p in self.param_groups[0]['params']:\n"
+            "            self.turn(p)\n\n    def turn(self, p):\n        p.data.add_(p.grad @ p, alpha=-0.1)\n"
+        ),
+        "net.py": (
+            "import torch.nn as nn\nfrom registry import register\n\n\n@register\nclass Net(nn.Module):\n"
+            "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 2)\n\n"
+            "    def forward(self, x):\n        return self.fc(x)\n"
+        ),
+        "main.py": (
+            "import lars, net\nfrom apex import amp\nfrom registry import KINDS\n\n"
+            "model = KINDS['Net']().cuda()\noptimizer = KINDS['LARS'](model.parameters())\n"
+            "model, optimizer = amp.initialize(model, optimizer, opt_level='O1')\n"
+            "for x in loader:\n    loss = model(x).sum()\n    optimizer.zero_grad()\n"
+            "    with amp.scale_loss(loss, optimizer) as scaled:\n        scaled.backward()\n    optimizer.step()\n"
+        ),
+    }
+    with Spool() as spool:
+        outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
+        (new,) = [spool.get(one.texts.new).decode() for one in outcome.changed if one.texts]
+    assert "    scaler.step(optimizer)\n" in new and new.count("torch.autocast") == 1
