@@ -61,7 +61,7 @@ from .running_handed import running_handed
 from .sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
-MOST_WHOLE = 40  # files of one that is taken with all that its imports lead to
+MOST_WHOLE, MOST_WHOLE_BYTES = 40, 400_000  # of one that is taken with all that its imports lead to
 MOST_WIDENED = 40  # files of one that is tried with its neighbours
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
@@ -334,8 +334,14 @@ def _whole(amp: Sequence[str], imports: Imports) -> set[str]:
     for one in amp:
         if one not in found:
             every = spread((one,), lambda at: (*imports.imported(at), *imports.through(at), *imports.importers(at)))
-            found.update(every if len(every) <= MOST_WHOLE else ())
+            found.update(every if len(every) <= MOST_WHOLE and _size(every) <= MOST_WHOLE_BYTES else ())
     return found
+
+
+def _size(files: Iterable[str]) -> int:
+    with suppress(OSError):
+        return sum(map(os.path.getsize, files))
+    return MOST_BYTES
 
 
 def _has_neighbours(location: str, imports: Imports) -> bool:
