@@ -41,6 +41,7 @@ def train(model, loader):
 """
 
 
+@pytest.mark.usefixtures("many_files")
 @pytest.mark.parametrize(("step", "lines"), [("step()", []), ("step(lambda: 1)", [6])])
 def test_a_question_that_is_answered_otherwise_is_told(tmp_path: Path, step: str, lines: list[int]) -> None:
     (tmp_path / "checkpoint.py").write_text(CHECKPOINT)

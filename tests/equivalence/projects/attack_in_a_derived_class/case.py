@@ -1,4 +1,4 @@
-# expect: review: the level is decided at run time
+# expect: safe
 # shape: a derived trainer attacks its own model ahead of each step, in a file of its own
 
 import torch

@@ -1,4 +1,4 @@
-# expect: safe
+# expect: review: one region runs the head without gradients and then with them
 # casts: real
 
 import torch
