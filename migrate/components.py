@@ -330,10 +330,14 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
 def _whole(amp: Sequence[str], imports: Imports) -> set[str]:
     """All files that users of amp lead to, either way, where these are few: of nothing in there has to be guessed from
     outside whether it matters."""
+
+    def near(at: str) -> Iterator[str]:
+        yield from (*imports.imported(at), *imports.through(at), *imports.importers(at))
+
     found = set[str]()
     for one in amp:
         if one not in found:
-            every = spread((one,), lambda at: (*imports.imported(at), *imports.through(at), *imports.importers(at)))
+            every = spread((one,), near, most=MOST_WHOLE + 1)
             found.update(every if len(every) <= MOST_WHOLE and _size(every) <= MOST_WHOLE_BYTES else ())
     return found
 

@@ -13,7 +13,7 @@ from ..knowledge.gradients import TORCH_SCHEDULERS
 from .bound_anew import bound_anew
 from .elsewhere import NOWHERE, Elsewhere
 from .module import Module
-from .names import called_name
+from .names import called_name, last_name
 from .nearest import import_of
 from .once import once_each
 
@@ -234,17 +234,11 @@ def no_module(v: Values, obj: Obj) -> bool:
 
 def of_optimizers(v: Values, cls: ast.AST | None) -> bool:
     """Whether a class derives from torch's optimizers: ``torch.optim.SGD``, ``Optimizer``."""
-    return isinstance(cls, ast.ClassDef) and any(_optimizer(base) for one in v.order(cls) for base in one.bases)
-
-
-def _optimizer(base: ast.expr) -> bool:
-    match base:
-        case ast.Attribute(value=ast.Name(id="optim") | ast.Attribute(attr="optim")):
-            return True
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name == "Optimizer"
-        case _:
-            return False
+    return isinstance(cls, ast.ClassDef) and any(
+        last_name(base) == "Optimizer" or (isinstance(base, ast.Attribute) and last_name(base.value) == "optim")
+        for one in v.order(cls)
+        for base in one.bases
+    )
 
 
 @once_each

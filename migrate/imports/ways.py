@@ -25,10 +25,10 @@ def files_above(files: Sequence[str], imports: Imports) -> list[str]:
     return spread(files, imports.importers)
 
 
-def spread(files: Sequence[str], following: Callable[[str], Iterable[str]]) -> list[str]:
-    """Files and what follows from them, and from that, the nearest first."""
+def spread(files: Sequence[str], following: Callable[[str], Iterable[str]], most: int = MOST_SEEN) -> list[str]:
+    """Files and what follows from them, and from that, the nearest first; no more once these are ``most``."""
     found, todo = dict.fromkeys(files), deque(files)
-    while todo and len(found) < MOST_SEEN:
+    while todo and len(found) < most:
         for one in following(todo.popleft()):
             if one not in found:
                 found[one] = None

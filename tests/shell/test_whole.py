@@ -95,23 +95,40 @@ def test_of_many_files_those_that_tell_something_do(tmp_path: Path, monkeypatch:
     assert "config.py" not in program
 
 
-def test_who_looks_at_gradients_by_way_of_a_decorator_is_found_and_the_level_is_known(tmp_path: Path) -> None:
+def _units(tmp_path: Path, files: Mapping[str, str]) -> list[Applicability]:
     with Spool() as spool:
-        outcome = analyse(collect([str(tree(tmp_path, FILES))]), Settings(), spool, jobs=1)
-        new = {one.result.path: spool.get(one.texts.new).decode() for one in outcome.changed if one.texts}
-    (unit,) = [unit for file in outcome.results for unit in file.units]
-    rules = {finding.rule for file in outcome.results for finding in file.findings}
-    assert "APX021" not in rules  # cfg["opt_level"] stands in config.py
-    assert unit.applicability is Applicability.MANUAL or "unscale_" in new["engine.py"]
+        outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
+    return [unit.applicability for file in outcome.results for unit in file.units]
+
+
+def test_who_looks_at_gradients_any_number_of_files_away_is_found(tmp_path: Path) -> None:
+    engine = ENGINE.replace("self.backward(loss)\n", "self.backward(loss)\n        step0(self.model)\n")
+    engine = engine.replace("    @told\n", "")
+    files = {"engine.py": engine.replace("from telling import told", "from away0 import step0")}
+    for at in range(6):
+        files[f"away{at}.py"] = (
+            f"from away{at + 1} import step{at + 1}\n\n\ndef step{at}(model):\n    step{at + 1}(model)\n"
+        )
+    files["away6.py"] = "from norms import total\n\n\ndef step6(model):\n    print(total(model))\n"
+    assert _units(tmp_path, FILES | files) == [Applicability.MANUAL]
+
+
+def test_a_level_that_another_file_writes_out_is_known(tmp_path: Path) -> None:
+    silent = {"norms.py": "def total(model):\n    return 0\n"}
+    assert _units(tmp_path, FILES | silent) == [Applicability.SAFE]
 
 
 def test_an_optimizer_of_the_registry_that_made_the_network_is_no_network(tmp_path: Path) -> None:
     files = {
-        "registry.py": "KINDS = {}\n\n\ndef register(cls):\n    KINDS[cls.__name__] = cls\n    return cls\n",
+        "registry.py": (
+            "KINDS = {}\n\n\ndef register(cls):\n    KINDS[cls.__name__] = cls\n    return cls\n"
+            "\n\ndef build(cfg, *args):\n    return KINDS[cfg.pop('type')](*args)\n"
+        ),
         "lars.py": (
             "import torch\nfrom registry import register\n\n\n@register\nclass LARS(torch.optim.Optimizer):\n"
-            "    def step(self, closure=None):\n        for p in self.param_groups[0]['params']:\n"
-            "            self.turn(p)\n\n    def turn(self, p):\n        p.data.add_(p.grad @ p, alpha=-0.1)\n"
+            "    def step(self):\n        for g in self.param_groups:\n            for p in g['params']:\n"
+            "                dp = p.grad.add(p, alpha=0.1)\n"
+            "                p.add_(dp.mul(p.norm() / dp.norm()), alpha=-g['lr'])\n"
         ),
         "net.py": (
             "import torch.nn as nn\nfrom registry import register\n\n\n@register\nclass Net(nn.Module):\n"
@@ -119,10 +136,10 @@ def test_an_optimizer_of_the_registry_that_made_the_network_is_no_network(tmp_pa
             "    def forward(self, x):\n        return self.fc(x)\n"
         ),
         "main.py": (
-            "import lars, net\nfrom apex import amp\nfrom registry import KINDS\n\n"
-            "model = KINDS['Net']().cuda()\noptimizer = KINDS['LARS'](model.parameters())\n"
+            "import lars, net\nfrom apex import amp\nfrom registry import build\n\n"
+            "model = build(cfg.model).cuda()\noptimizer = build(cfg.optimizer, model.parameters())\n"
             "model, optimizer = amp.initialize(model, optimizer, opt_level='O1')\n"
-            "for x in loader:\n    loss = model(x).sum()\n    optimizer.zero_grad()\n"
+            "for x in loader:\n    model.train()\n    loss = model(x).sum()\n    optimizer.zero_grad()\n"
             "    with amp.scale_loss(loss, optimizer) as scaled:\n        scaled.backward()\n    optimizer.step()\n"
         ),
     }
