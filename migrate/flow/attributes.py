@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from ..facts.names import called_name
+from ..nodes import walk
 from .attribute_dicts import attr_is_item
 from .classes import Classes
 from .commands import commands
@@ -16,6 +17,8 @@ from .objects import ELEMENT_KEY, SELF_METHODS, UNKNOWN, Obj, Var, part
 from .spelled import listed_names, meet
 
 _RUN = frozenset("function method partial".split())  # what a command may be
+_INSTEAD = frozenset({"__getattr__", "__getitem__"})
+_MAKES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Attributes(Classes):
@@ -42,6 +45,7 @@ class Attributes(Classes):
                     self._member(obj, obj.key, attr, dst)
                     if obj.kind == "instance":
                         self._asked_for_others(obj, obj.key, attr, dst)
+                        self._given_instead(obj, obj.key, attr, dst)
                 case _:
                     if attr in SELF_METHODS and obj.kind in UNKNOWN:
                         self._add(dst, obj)  # `model.cuda` called gives the model; `ddp.module` is it
@@ -63,6 +67,38 @@ class Attributes(Classes):
             if (obj, name, attr, dst) not in self._lent:  # an object may stand for itself
                 self._lent.add((obj, name, attr, dst))
                 self._attribute(("f", obj, name), attr, dst)
+
+    def _given_instead(self, obj: Obj, cls: ast.ClassDef, attr: str, dst: Var) -> None:
+        """A function that ``__getattr__`` makes for what an object lacks: ``callbacks.on_step_end`` of a list."""
+        if self._gives_functions and attr not in SELF_METHODS and not attr.startswith("__"):
+            if not any(self._owns(one, attr) or attr in self._kept_by.get(one, ()) for one in self.order(cls)):
+                for method in self._methods(cls, "__getattr__"):
+                    self._given_function(obj, method, dst)
+
+    def _given_function(self, obj: Obj, method: ast.AST, dst: Var) -> None:
+        """What a method of an object's gives back, where that is one of the functions inside of it."""
+        first = self.m.self_name(self.m.scope_of[method])
+        if method in self._gives_functions and first is not None:
+            self._add(("n", self.m.scope_of[method], first), obj)
+            self._each(("r", method), lambda o: self._add(dst, o) if o.kind in _RUN else None)
+
+    @cached_property
+    def _kept_by(self) -> dict[ast.ClassDef, set[str]]:
+        """By class the attributes that its methods set of their object."""
+        found: dict[ast.ClassDef, set[str]] = defaultdict(set)
+        for node in self.m.all(ast.Attribute):
+            if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+                scope = self.m.function(node)
+                cls = self.m.class_of(scope)
+                if cls is not None and node.value.id == self.m.self_name(scope):
+                    found[cls].add(node.attr)
+        return found
+
+    @cached_property
+    def _gives_functions(self) -> frozenset[ast.AST]:
+        """The methods for what an object lacks, and for its items, that give back a function which they make."""
+        named = [f for f in self.m.all(ast.FunctionDef) if f.name in _INSTEAD]
+        return frozenset(f for f in named if any(_makes_function(node) for node in walk(f) if node is not f))
 
     def _has_method(self, cls: ast.ClassDef, attr: str) -> bool:
         """Whether a class has a plain method of that name: what ``setattr`` is handed by a name of which nothing is
@@ -142,8 +178,15 @@ class Attributes(Classes):
 
     @cached_property
     def _spelled(self) -> set[str]:
-        """All strings of the module that could be a part of a name; names of classes where a class is asked for its."""
+        """All strings of the module that could be a part of a name; names of classes where a class is asked for its,
+        and of attributes where a ``__getattr__`` is handed those."""
         texts = {n.value for n in self.m.all(ast.Constant) if isinstance(n.value, str)}
+        if any(getattr(function, "name", "") == "__getattr__" for function in self._gives_functions):
+            texts |= {n.attr for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Load)}
         if self.m.attributes("__name__"):
             texts |= {called_name(call) for call in self.m.all(ast.Call)} | self.class_names
         return {text for text in texts if f"_{text}".isidentifier()}
+
+
+def _makes_function(node: ast.AST) -> bool:
+    return isinstance(node, _MAKES) or (isinstance(node, ast.Call) and called_name(node) == "partial")

@@ -117,6 +117,12 @@ class Containers(FoundByName):
         self._each(base, of_obj)
         self._loads.append((base, key, dst, ""))
 
+    def _item_instead(self, obj: Obj, dst: Var) -> None:
+        """A function that ``__getitem__`` of an object's class makes: ``hooks["backward"]()``."""
+        if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef) and self._gives_functions:
+            for method in self._methods(obj.key, "__getitem__"):
+                self._given_function(obj, method, dst)
+
     def _slice(self, node: ast.Subscript, obj: Obj, cut: ast.Slice, dst: Var) -> None:
         """A part of a list that is written out is another list; of anything else it is as good as the whole."""
         if obj.kind != "seq" or not isinstance(obj.key, (ast.List, ast.Tuple)):

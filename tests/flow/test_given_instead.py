@@ -1,0 +1,97 @@
+"""Functions that an object makes for what it lacks: in ``__getattr__``, and for its items, in ``__getitem__``."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.flow.touching import touching
+from migrate.flow.values import Values
+
+TRAINER = """\
+class Norms:
+    trainer = None
+    quiet = 0
+
+    def set_trainer(self, trainer):
+        self.trainer = trainer
+
+    def on_backward(self):
+        return self.trainer.model.weight.grad.norm()
+
+    def on_epoch(self):
+        return 0
+
+
+{group}
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.hooks = Group([Norms()])
+
+    def step(self):
+        {asked}
+
+
+Trainer(model).step()
+"""
+GROUP = """\
+class Group:
+    def __init__(self, hooks):
+        self.hooks, self.quiet = hooks, no_call
+
+    def {method}(self, name):
+        def call(*args):
+            for hook in self.hooks:
+                getattr(hook, name)(*args)
+        return {given}
+
+    def own(self):
+        return None
+"""
+GROUP_OF_PARTIALS = """\
+from functools import partial
+
+class Group:
+    def __init__(self, hooks):
+        self.hooks = hooks
+
+    def tell(self, name, *args):
+        for hook in self.hooks:
+            getattr(hook, name)(*args)
+
+    def __getattr__(self, name):
+        return partial(self.tell, name)
+"""
+BY_NAME = GROUP.format(method="__getattr__", given="call")
+BY_ITEM = GROUP.format(method="__getitem__", given="call")
+
+
+@pytest.mark.parametrize(
+    ("group", "asked", "looks"),
+    [
+        (BY_NAME, "self.hooks.on_backward()", True),
+        (BY_NAME, "self.hooks.own()", False),  # what the class has itself
+        (BY_NAME, "self.hooks.quiet()", False),  # and what it is given
+        (BY_NAME + "\n\nclass Outer(Group):\n    pass\n\n\nGroup = Outer\n", "self.hooks.on_backward()", True),
+        (BY_ITEM, 'self.hooks["on_backward"]()', True),
+        (BY_ITEM, 'call = self.hooks["on_backward"]\n        call()', True),
+        (GROUP.format(method="__getitem__", given="name"), 'self.hooks["on_backward"]()', False),
+        (GROUP.format(method="get", given="call"), 'self.hooks["on_backward"]()', False),
+        (GROUP_OF_PARTIALS, "self.hooks.on_backward()", True),
+    ],
+)
+def test_a_function_made_for_what_is_lacking_is_followed(group: str, asked: str, looks: bool) -> None:
+    m = Module(TRAINER.format(group=group, asked=asked))
+    step = next(f for f in m.all(ast.FunctionDef) if f.name == "step")
+    assert (step in touching(m, Values(m))) is looks
+
+
+def test_what_is_handed_to_such_a_function_reaches_what_it_calls() -> None:
+    m = Module(TRAINER.format(group=BY_NAME, asked="self.hooks.set_trainer(self)"))
+    v = Values(m)
+    (read,) = (n for n in m.all(ast.Attribute) if m.src(n) == "self.trainer" and isinstance(n.ctx, ast.Load))
+    assert "Trainer" in {o.label for o in v.of(read)}
