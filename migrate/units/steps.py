@@ -33,6 +33,8 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
         if not held & scaled or any(o.kind == "apex" for o in held) or _own(ctx, node, scaled):
             continue
         if not _without_closure(ctx, node):
+            if _overridden(ctx, node):
+                continue
             raise Manual(
                 node,
                 f"{m.src(node)}: a step with arguments (a closure runs the backward itself) has no scaled counterpart",
@@ -159,6 +161,20 @@ def _without_closure(ctx: Context, call: ast.Call) -> bool:
     if any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args):
         return False
     return all(always_none(ctx, arg) for arg in given)
+
+
+def _overridden(ctx: Context, call: ast.Call) -> bool:
+    """Whether a call stands in a method of a base that nobody runs: each class of its objects has one of its own by
+    that name, and no ``super()`` asks for this one."""
+    m, scope = ctx.m, ctx.m.function(call)
+    owner, own = m.class_of(scope), m.self_name(scope)
+    if owner is None or own is None or ctx.v.calls[scope.node] or escape(ctx, scope.node) is not None:
+        return False
+    name = getattr(scope.node, "name", "")
+    called = {o.key for one in m.all(ast.Call) for o in ctx.v.of(one.func) if o.kind == "class"}
+    made = [o.key for o in ctx.v.variable(own, scope) if o.key in called and isinstance(o.key, ast.ClassDef)]
+    found = (next((f for c in ctx.v.order(cls) if (f := m.method(c, name)) is not None), None) for cls in made)
+    return bool(made) and all(method is not scope.node for method in found)
 
 
 def always_none(ctx: Context, arg: ast.expr, trail: frozenset[Scope] = frozenset()) -> bool:

@@ -28,6 +28,7 @@ from . import named_owners, switch
 from .handing import Handing
 from .keepers import behind, inherit, keeps, record_with
 from .listed_names import lists_names
+from .otherwise import own_otherwise
 from .outside import called_outside
 from .places import Homes, Outside, Parameter, Place
 
@@ -127,7 +128,7 @@ class Finder(Handing):
         handed = scope.is_function and name in scope.params and not self._initializes(scope)
         begun_below = self._switched_below(scope) and not self.ctx.v.calls[scope.node]
         if handed and not begun_below and not self._anew(scope, name):
-            if (own := self._own_of_callers(scope, name)) is not None:
+            if (own := self._own_of_callers(scope, name) or own_otherwise(self.ctx, scope, name)) is not None:
                 return self._follow(scaler, node, own)
             self._parameter(scaler, scope, name)
             return scaler.name
