@@ -7,7 +7,7 @@ any other makes the module's units *manual*, with the path.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple
 
 from .facts.module import Module
@@ -110,6 +110,15 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
         return True
 
+    def marked() -> Callable[[], None]:
+        before = [unit.reviews.copy() for unit in units]
+
+        def go_back() -> None:
+            for unit, reviews in zip(units, before, strict=True):
+                unit.reviews[:] = reviews
+
+        return go_back
+
     return judge(
         ctx.m,
         ctx.v,
@@ -127,6 +136,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         stops=_stops(ctx, units),
         announced=announced,
         allows=allows,
+        marked=marked,
     )
 
 

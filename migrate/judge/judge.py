@@ -13,7 +13,7 @@ from .compare.forgetting import Kept
 from .compare.pair import Both
 from .compare.refining import Refining
 from .compare.search import Search
-from .compare.telling import Allows, Grants
+from .compare.telling import Allows, Grants, Marked
 from .folded import folded
 from .halves import Halves
 from .handed import not_handed
@@ -42,6 +42,7 @@ def judge(
     stops: frozenset[ast.If] = frozenset(),
     announced: Allows = lambda difference, node: False,
     allows: Allows = lambda difference, node: False,
+    marked: Marked = lambda: lambda: None,
 ) -> Verdict:
     """Compare the program ``m`` with the migrated ``texts`` of its files; ``runs`` say what comes from where.
 
@@ -53,7 +54,8 @@ def judge(
     else what was compared says little; ``patched``, that it cast torch's functions (O1). ``switch`` chooses between
     the two sides; in the first arm of ``stops``, which a library's switch leads to, the new program may stop.
     ``announced`` says of a difference (and the node it shows at) whether the unit's report names it, ``allows`` the
-    same, and adds to the report what is only worth a look.
+    same, and adds to the report what is only worth a look; ``marked`` marks what the report says so far, and gives back
+    what takes it there again.
     """
     new = m.rewritten(texts)
     switched = frozenset({switch.name, switch.flag} - {""}) if switch is not None else frozenset[str]()
@@ -73,7 +75,7 @@ def judge(
         def begun(kind: type[Search], grants: Grants, kept: Kept | None, root: int = file.number) -> Search:
             return kind(both, root, moved, rescaled, dropped, once, grants, kept)
 
-        verdict = verdict.and_of(Refining(both, begun, announced, allows).verdict())
+        verdict = verdict.and_of(Refining(both, begun, announced, allows, marked).verdict())
     if scales and facts.scales and not verdict.differences and "scaled" not in both.followed:
         verdict = verdict.and_of(Verdict((), "no path was found on which Apex scales a loss"))
     return verdict.and_of(Verdict(_halves(after, patched, allows)))

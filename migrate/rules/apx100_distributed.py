@@ -17,6 +17,7 @@ import ast
 from difflib import get_close_matches
 
 from ..model import Severity
+from ..nodes import walk
 from ..parts.arguments import UNKNOWN, Arguments, bind
 from ..parts.outcome import Native, Stays
 from ..parts.replace import replace
@@ -50,6 +51,10 @@ _TRAINS_NOTHING = frozenset(
 _INNER = (
     "what is wrapped is called by itself here (model.module); Apex averaged gradients whatever had made them, torch's "
     "wrapper does so only behind its own forward"
+)
+_FROZEN = (
+    "no parameter of what is wrapped here requires a gradient: Apex's wrapper took that (it sent the weights once), "
+    "torch's raises a RuntimeError; leave the wrapper out"
 )
 _APEX = "apex.parallel.DistributedDataParallel"
 _SWITCHES = {"disable_allreduce": False, "enable_allreduce": True}
@@ -123,6 +128,8 @@ def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
         add.append("find_unused_parameters=True")
     slip = [*([_SLIP.format(meant)] if meant else []), *([_SWITCHED] if switched else [])]
     said = [*slip, *([_UNUSED] if delayed else []), *([_INNER] if _runs_inner(ctx) else [])]
+    if _frozen(ctx, given):
+        said.append(_FROZEN)
     return Native(
         _NATIVE,
         parameters=_PARAMETERS,
@@ -142,6 +149,41 @@ def _misspelled(given: Arguments) -> str | None:
     name, value = unknown[0].arg or "", unknown[0].value
     close = get_close_matches(name, _PARAMETERS, cutoff=0.9) == ["delay_allreduce"]
     return name if close and isinstance(value, ast.Constant) and value.value is True else None
+
+
+def _frozen(ctx: Context, given: Arguments) -> bool:
+    """Whether the function of a call freezes all parameters of what it wraps: ``for p in net.parameters():
+    p.requires_grad = False``, ``net.requires_grad_(False)``."""
+    module = given.named.get("module")
+    if module is None:
+        return False
+    text, scope = ctx.m.src(module), ctx.m.function(module)
+    for call in ctx.calls_in.get(scope, ()):
+        func = call.func
+        if not isinstance(func, ast.Attribute) or ctx.m.src(func.value) != text:
+            continue
+        above = ctx.m.parent[call]
+        if func.attr == "requires_grad_" and any(_is_false(arg) for arg in call.args):
+            return True
+        if func.attr == "parameters" and isinstance(above, ast.For) and len(above.body) == 1:
+            if any(_freezes(node) for node in walk(above)):
+                return True
+    return False
+
+
+def _freezes(node: ast.AST) -> bool:
+    """``p.requires_grad = False``, ``p.requires_grad_(False)``."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=value):
+            return _is_false(value)
+        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[value]):
+            return _is_false(value)
+        case _:
+            return False
+
+
+def _is_false(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Constant) and expr.value is False
 
 
 def _runs_inner(ctx: Context) -> bool:

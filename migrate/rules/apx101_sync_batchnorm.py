@@ -3,7 +3,8 @@
 ``convert_syncbn_model(model)`` is ``torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)``, the class has the same
 parameters, buffers and keys in a saved state, and ``create_syncbn_process_group(n)`` is the first group of
 ``torch.distributed.new_subgroups(n)``. The conversion of Apex set every batch norm to training and let its parameters
-learn; torch's leaves both as they are. A layer in channels-last shape (``channel_last=True``) or with a fused
+learn; torch's leaves both as they are. It gave them new parameters, too, of which an optimizer that was made before it
+knew nothing; torch's keeps them. A layer in channels-last shape (``channel_last=True``) or with a fused
 activation has no counterpart and stays.
 
 Source: apex/parallel/__init__.py, apex/parallel/optimized_sync_batchnorm.py at tag 25.05;
@@ -40,7 +41,8 @@ _LAYER = "num_features eps momentum affine track_running_stats process_group cha
 _CONVERT = "module process_group channel_last".split()
 _MODES = (
     "Apex's conversion put every batch norm into training mode and let its parameters learn; torch's leaves both as "
-    "they are, which differs where some were frozen or in evaluation mode before"
+    "they are, which differs where some were frozen or in evaluation mode before; and it gave them new parameters, "
+    "which an optimizer made before it did not train, and now trains"
 )
 
 

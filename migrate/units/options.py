@@ -371,9 +371,10 @@ def _splat(m: Module, out: Options, splat: ast.expr, level: ast.expr | None) -> 
         out.enabled.append((splat, Term(f'{text}.get("opt_level", "O1") != "O0"', 3, boolean=True)))
     if plain:
         return
+    levels = "; O0 switches autocast off, every other level becomes what O1 was (O2 and O3 kept float16 weights)"
     out.reviews.append(
         f"**{text}: of these options only enabled and opt_level are still read; a static loss scale, bounds of the "
-        "scale or casts in there no longer act"
+        f"scale or casts in there no longer act{levels if level is None else ''}"
     )
 
 

@@ -368,7 +368,7 @@ class Unit:
 
     @property
     def fixed_scale(self) -> bool:
-        """Whether no loss scale moves: it is static, or there is none."""
+        """Whether no loss scale moves: it may be static, or there is none."""
         return any(o.unscaled or o.scale is not None for o in self.options.values())
 
     @property

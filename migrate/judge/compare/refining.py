@@ -19,7 +19,7 @@ from .forgetting import Kept
 from .pair import Both, Pair, Turn
 from .retracing import Retracing, Shown
 from .search import MAX_PAIRS, Search
-from .telling import Allows, Grants
+from .telling import Allows, Grants, Marked
 
 MAX_ROUNDS = 20
 _MOST_LEAST = 12  # rounds in which as little more as possible is remembered
@@ -40,10 +40,11 @@ class Refining:
     """Searches of two programs, begun with one file: rough ones, and if these prove nothing one that remembers all.
 
     ``allows`` puts what is worth a look into the report: it is asked of what a run can come to. If it does, that one is
-    ``announced`` from then on."""
+    ``announced`` from then on. ``marked`` marks what the report says so far, and gives back what goes back to that: the
+    last search finds for itself what rough ones could not prove."""
 
-    def __init__(self, both: Both, begun: Begun, announced: Allows, allows: Allows) -> None:
-        self.both, self.begun = both, begun
+    def __init__(self, both: Both, begun: Begun, announced: Allows, allows: Allows, marked: Marked) -> None:
+        self.both, self.begun, self.go_back = both, begun, marked()
         self.announced, self.allows = announced, allows
         self.before, self.after = both.old.program.mattering, both.new.program.mattering
         self.kept = Kept(
@@ -75,6 +76,7 @@ class Refining:
             if search.bounded or (verdict.unknown is None and not verdict.differences):
                 return Verdict((), verdict.unknown, pairs)
             break
+        self.go_back()
         self._remember_all()
         search = self.begun(Search, lambda found, node, pair: self.allows(found, node), None)
         verdict = search.run(MAX_PAIRS - pairs)

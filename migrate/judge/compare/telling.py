@@ -14,6 +14,7 @@ from .pair import Both, Differs, Pair, Trail
 MAX_STEPS, MAX_TEXT = 4, 70  # of a path that is told, and of a condition in it
 
 Allows = Callable[[Difference, "ast.AST | None"], bool]
+Marked = Callable[[], Callable[[], None]]
 Grants = Callable[[Difference, "ast.AST | None", Pair], bool]
 
 

@@ -128,7 +128,8 @@ class Finder(Handing):
         handed = scope.is_function and name in scope.params and not self._initializes(scope)
         begun_below = self._switched_below(scope) and not self.ctx.v.calls[scope.node]
         if handed and not begun_below and not self._anew(scope, name):
-            if (own := self._own_of_callers(scope, name) or own_otherwise(self.ctx, scope, name)) is not None:
+            own = self._own_of_callers(scope, name) or own_otherwise(self.ctx, scaler, scope, name)
+            if own is not None:
                 return self._follow(scaler, node, own)
             self._parameter(scaler, scope, name)
             return scaler.name

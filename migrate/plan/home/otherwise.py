@@ -6,16 +6,20 @@ import ast
 
 from ...facts.names import is_none
 from ...facts.scopes import Scope
+from ...facts.sites import opened
 from ...units.translate import passed
 from ...units.unit import Context
+from ..schedule import Scaler
 
 
-def own_otherwise(ctx: Context, scope: Scope, name: str) -> ast.expr | None:
+def own_otherwise(ctx: Context, scaler: Scaler, scope: Scope, name: str) -> ast.expr | None:
     """``self.optimizer``, where a parameter is that unless it is handed, and nobody hands another optimizer."""
     m, v = ctx.m, ctx.v
     own, stores = m.self_name(scope), list(m.stores(name, scope))
     found = _filled_with(m.statement(stores[0]), m.parent[m.statement(stores[0])], name) if len(stores) == 1 else None
     if found is None or not isinstance(found.value, ast.Name) or found.value.id != own:
+        return None
+    if not opened(v, v.of(found)) & scaler.objects:
         return None
     handed = [passed(ctx, call, scope, name) for call in v.calls[scope.node]]
     return found if all(one is None or v.of(one) <= v.of(found) for one in handed) else None
