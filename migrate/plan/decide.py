@@ -28,6 +28,7 @@ from .home.listed_names import review_scaled_names
 from .levels import review_levels
 from .looked_into import review_looks
 from .overflow import review_overflow_tests, review_unchecked
+from .patched_forward import review_patched_forward
 from .plan import Plan
 from .precision import hazards
 from .precision.added import review_added
@@ -172,6 +173,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         return plan
     idle = _idle_state(ctx, unit, state)
     planner.plan()
+    review_patched_forward(ctx, unit, planner)
     doubts.review_second_order(ctx, unit, planner)
     plain_backwards.review_trained_apart(ctx, unit, planner)
     doubts.review_switches(ctx, unit)

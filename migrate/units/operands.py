@@ -10,12 +10,18 @@ from collections.abc import Set
 
 from ..facts.names import called_name
 from ..facts.usual_names import dotted
+from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.values import Values
 from ..knowledge import operations
 
 _PROMOTING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _TORCH = ("torch", "th")
+_OF_EACH = operations.OF_NUMBERS | {"softmax", "log_softmax", "relu"}
+_SHAPED = operations.CREATE - {"eye", "linspace"}  # which are handed how many there are in each dimension
+_REDUCTIONS = frozenset("sum mean norm std var prod max min".split())
+_WIDE_REDUCTIONS = frozenset("sum norm std var prod".split())  # which are float32 whatever they are asked of
 _FUNCTIONAL = frozenset({"F", "nn.functional", "functional", "torch.nn.functional"})
+_MODULES = frozenset(_TORCH) | _FUNCTIONAL
 
 
 def to_float(call: ast.Call, receiver: bool, layer: str = "") -> list[ast.expr]:
@@ -73,16 +79,38 @@ def beside_number(v: Values, node: ast.BinOp) -> ast.expr | None:
     if not isinstance(node.op, _PROMOTING):
         return None
     made = [side for side in (node.left, node.right) if isinstance(side, ast.Call) and _created(side)]
-    numbers = [side not in made and _without_dimensions(v, side) for side in (node.left, node.right)]
+    numbers = [
+        side not in made and (_without_dimensions(v, side) or _reduces(side, other))
+        for side, other in ((node.left, node.right), (node.right, node.left))
+    ]
     return None if all(numbers) or not any(numbers) else node.right if numbers[0] else node.left
 
 
+def _reduces(number: ast.expr, operand: ast.expr) -> bool:
+    """Whether one side is a number that was computed of the other one: ``h / h.norm()``, ``(h - m) / (h.std() + eps)``.
+    What is divided by a number of something else, a loss mostly, is float32 already."""
+    match number:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=reduction), args=[], keywords=[]):
+            named = any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(operand))
+            return named and reduction in _WIDE_REDUCTIONS
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in operations.OF_NUMBERS:
+            return _reduces(inner, operand)
+        case ast.Call(func=ast.Attribute(value=module, attr=name), args=[inner]) if dotted(module) in _TORCH:
+            return name in operations.OF_NUMBERS and _reduces(inner, operand)
+        case ast.BinOp(left=inner, right=ast.Constant()):
+            return _reduces(inner, operand)
+        case _:
+            return False
+
+
 def beside_trained_number(v: Values, node: ast.BinOp) -> ast.expr | None:
-    """The same where the other one is trained: its gradient is a sum over all that it was multiplied with."""
+    """The same where the other one is trained, as its gradient is a sum over all that it was multiplied with, or is
+    computed of the operand."""
     operand = beside_number(v, node)
     if operand is None or not isinstance(node.op, (ast.Mult, ast.Div)):
         return None
-    return operand if _trained(v, node.left if operand is node.right else node.right, frozenset()) else None
+    number = node.left if operand is node.right else node.right
+    return operand if _reduces(number, operand) or _trained(v, number, frozenset()) else None
 
 
 def _trained(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
@@ -91,34 +119,77 @@ def _trained(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
     met |= {expr}
     match expr:
         case ast.Name() | ast.Attribute():
-            return any(isinstance(o.key, ast.Call) and _trained(v, o.key, met) for o in v.of(expr))
+            return any(isinstance(made := _made(o), ast.Call) and _trained(v, made, met) for o in v.of(expr))
+        case ast.Subscript(value=whole):
+            return _trained(v, whole, met)
         case ast.Call(func=func, args=args):
             of = [func.value] if isinstance(func, ast.Attribute) else []
             return called_name(expr) == "Parameter" or any(_trained(v, one, met) for one in [*of, *args[:1]])
     return False
 
 
-def _without_dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset()) -> bool:
-    """Whether an expression is one: ``self.scale.exp()`` of a ``nn.Parameter(torch.tensor(8.0))``."""
+def _made(obj: Obj) -> object:
+    """The call that made what an object is, or is an item of."""
+    while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
+        obj = obj.key[0]
+    return obj.key
+
+
+def _without_dimensions(v: Values, expr: ast.expr) -> bool:
+    return _dimensions(v, expr) == 0
+
+
+def _dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset()) -> int | None:
+    """How many dimensions a float32 tensor has, where that is written: none has ``self.scale.exp()`` of a
+    ``nn.Parameter(torch.tensor(8.0))``, and an item of ``softmax(self.alphas)`` of ``nn.Parameter(torch.zeros(3))``."""
     if expr in met:
-        return False  # made of itself: x = x.exp()
+        return None  # made of itself: x = x.exp()
     met |= {expr}
     match expr:
         case ast.Name() | ast.Attribute():
-            made = [o.key for o in v.of(expr)]
-            return bool(made) and all(isinstance(one, ast.Call) and _without_dimensions(v, one, met) for one in made)
-        case ast.Call(func=ast.Attribute(attr=name, value=value), args=[first, *_]) if dotted(value) in ("torch", "F"):
-            return _created(expr) or (name in operations.OF_NUMBERS and _without_dimensions(v, first, met))
-        case ast.Call(func=ast.Attribute(attr=name, value=inner)) if name in operations.OF_NUMBERS:
-            return _without_dimensions(v, inner, met)
+            each = {_of_object(v, o, met) for o in v.of(expr)}
+            return each.pop() if len(each) == 1 else None
+        case ast.Subscript(value=whole, slice=ast.Constant(value=int()) | ast.Name() | ast.BinOp()):
+            return _item_of(_dimensions(v, whole, met))
+        case ast.Call() if _created(expr):
+            return 0
         case ast.Call(args=[first, *_]) if called_name(expr) == "Parameter":
-            return _without_dimensions(v, first, met)
+            return _dimensions(v, first, met)
+        case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if dotted(value) in _MODULES:
+            if name in _SHAPED and not any(k.arg == "dtype" for k in expr.keywords):
+                return _written(args)
+            return _dimensions(v, args[0], met) if args and name in _OF_EACH else None
+        case ast.Call(func=ast.Attribute(attr=name, value=inner), args=args, keywords=keywords):
+            if name in _REDUCTIONS and not args and not keywords and _dimensions(v, inner, met) is not None:
+                return 0
+            return _dimensions(v, inner, met) if name in _OF_EACH else None
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
-            return any(_created(side) for side in (left, right) if isinstance(side, ast.Call))
-        case ast.Call():
-            return _created(expr)
+            if any(isinstance(one, ast.Call) and _created(one) for one in (left, right)):
+                return 0
+            sides = [one for one in (left, right) if not isinstance(one, ast.Constant)]
+            known = [found for one in sides if (found := _dimensions(v, one, met)) is not None]
+            return max(known) if known and len(known) == len(sides) else None
         case _:
-            return False
+            return None
+
+
+def _of_object(v: Values, obj: Obj, met: frozenset[ast.expr]) -> int | None:
+    if obj.kind == "path" and isinstance(obj.key, tuple):
+        return _item_of(_of_object(v, obj.key[0], met)) if obj.key[1] == ELEMENT_KEY or obj.key[1].isdigit() else None
+    return _dimensions(v, obj.key, met) if isinstance(obj.key, ast.Call) else None
+
+
+def _item_of(dimensions: int | None) -> int | None:
+    return dimensions - 1 if dimensions else None
+
+
+def _written(shape: list[ast.expr]) -> int | None:
+    """Of ``torch.zeros(2, 3)`` and ``torch.zeros((2, 3))`` two; a name that stands alone is taken for a number."""
+    match shape:
+        case [ast.List(elts=elts) | ast.Tuple(elts=elts)]:
+            return len(elts)
+        case _:
+            return None if any(isinstance(one, ast.Starred) for one in shape) else len(shape) or None
 
 
 def _created(call: ast.Call) -> bool:

@@ -38,7 +38,6 @@ OWN = ["self.scaler behind self.model, self.optimizer = amp.initialize(…)"]
         ("optimizer = optimizer if optimizer else self.optimizer", True),
         ("if optimizer is None: optimizer = self.optimizer", True),
         ("if not optimizer: optimizer = self.optimizer", True),
-        ("optimizer = optimizer or self.model", False),
         ("if optimizer is not None: optimizer = self.optimizer", False),
         ("if optimizer is other: optimizer = self.optimizer", False),
     ],

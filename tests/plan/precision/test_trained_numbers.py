@@ -23,6 +23,8 @@ class Match(nn.Module):
         self.temp = nn.Parameter(torch.ones([]) * 0.07)
         self.logit_scale = nn.Parameter(torch.tensor(2.6))
         self.gamma = nn.Parameter(torch.zeros(dim))
+        self.alphas = nn.Parameter(torch.zeros(2))
+        self.rows = nn.Parameter(1e-3 * torch.randn(2, dim))
         self.fixed = torch.tensor(2.6)
         self.depth = 0.5
 
@@ -47,6 +49,15 @@ BODIES = {
     "sim = self.logit_scale.exp() * torch.relu(q)": "sim = self.logit_scale.exp() * torch.relu(q).float()",
     "scale = self.logit_scale.exp()\nsim = q @ k.t()\nsim = scale * sim": "sim = scale * sim.float()",
     "h = F.gelu(q).view(-1, 8)\nsim = h * self.temp": "sim = h.float() * self.temp",
+    "sim = F.softmax(self.alphas, dim=-1)[0] * torch.relu(q)": "[0] * torch.relu(q).float()",
+    "sim = sum(w * torch.relu(q) for w in F.softmax(self.alphas, -1))": "sum(w * torch.relu(q).float() for w",
+    "w = self.alphas.softmax(0)\none, other = w\nsim = torch.relu(q) * other": "torch.relu(q).float() * other",
+    "sim = torch.relu(q) * self.alphas.mean().sigmoid()": "sim = torch.relu(q).float() * self.alphas",
+    "sim = torch.relu(q) / q.norm()": "sim = torch.relu(q).float() / q.norm()",
+    "h = torch.relu(q)\nsim = (h - k) / (h.std() + 1e-5)": "sim = (h - k).float() / (",
+    "sim = torch.relu(q) * self.rows[0]": None,  # a row has a dimension
+    "sim = torch.relu(q) / self.rows.norm(dim=1)": None,
+    "sim = torch.relu(q) / x.mean()": None,
     "sim = (q @ k.t()).float() / self.temp": None,  # float32 as it is
     "sim = self.depth * self.temp": None,  # no tensor
     "sim = torch.distributed.get_world_size() * self.temp": None,  # nor is this

@@ -1,3 +1,4 @@
+# expect: review backward() trains without amp
 import torch
 from apex import amp
 

@@ -1,4 +1,4 @@
-# expect: manual a step with arguments
+# expect: manual scaler.step() is called before any loss was scaled
 import torch
 from apex import amp
 
