@@ -147,3 +147,19 @@ def test_case(case: str) -> None:
     result = migrate_module(f"{HEAD}{methods}\n\nTrainer().run(batches)\n", Settings())
     assert result.new_text is not None
     assert any("another pace" in one.message for one in result.findings) is told
+
+
+@pytest.mark.parametrize(
+    ("scale", "told"),
+    [
+        ("128.0", False),
+        ('"dynamic"', True),
+        ('"dynamic" if args.scale == 0 else args.scale', True),
+        ("args.scale", True),
+    ],
+)
+def test_a_scale_that_may_move(scale: str, told: bool) -> None:
+    head = "from options import args\n" + HEAD.replace('"O1"', f'"O1", loss_scale={scale}')
+    result = migrate_module(f"{head}{CASES['in windows'][0]}\n\nTrainer().run(batches)\n", Settings())
+    assert result.new_text is not None
+    assert any("another pace" in one.message for one in result.findings) is told
