@@ -5,7 +5,6 @@ Source: apex/amp/_initialize.py at tag 25.05 (``patch_forward``, wherever ``cast
 
 from __future__ import annotations
 
-import ast
 import re
 
 from ..units.order import NOT_YET
@@ -32,7 +31,7 @@ def review_patched_forward(ctx: Context, unit: Unit, planner: Planner) -> None:
     sure = levels <= {"O0", "O2", "O3"}
     said = "at this level" if sure else "at every level but O1"
     for call in ctx.m.in_order(ctx.m.calls("deepcopy")):
-        copied = call.args[0] if isinstance(call, ast.Call) and call.args else None
+        copied = call.args[0] if call.args else None
         if copied is None or not planner.compute.is_model(ctx.v.of(copied)):
             continue
         if planner.order.states(call) != {NOT_YET}:

@@ -14,7 +14,7 @@ from ..program.program import Program
 from ..program.syntax import asks_loaded, attributes_of, names_in
 from ..sides import Sides, Switch
 from ..state import Crash, Frame, Key, LegacyRaises, State
-from ..terms import AUTOCAST, NONE, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
+from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 from .behind import Behind
 from .lookup import Lookup
 from .members import Members
@@ -219,8 +219,6 @@ class Evaluator:
                 if not parts or known((word, *parts), facts) is not (word == "or"):
                     raise
                 break  # `scaler is not None and scaler.is_enabled()` asks nothing of None
-        if parts[0] == NONE and word == "or" and len(parts) == 2:
-            return parts[1]  # `optimizer or self.optimizer` where none was handed
         return (word, *parts)
 
     def _unary(self, state: State, expr: ast.UnaryOp, facts: Facts) -> Term:
