@@ -15,8 +15,11 @@ from ..flow.values import Values
 from ..knowledge import operations
 
 _PROMOTING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+PROMOTING_CALLS = frozenset("add sub mul div multiply divide true_divide subtract".split())
 _TORCH = ("torch", "th")
-_OF_EACH = operations.OF_NUMBERS | {"softmax", "log_softmax", "relu"}
+_OF_EACH = operations.OF_NUMBERS | {"softmax", "log_softmax", "relu", "unbind"}  # unbound, it has items all the same
+_PARAMETERS = frozenset({"Parameter", "ParameterList", "ParameterDict"})
+_LISTS = frozenset({"ParameterList", "ParameterDict"})
 _SHAPED = operations.CREATE - {"eye", "linspace"}  # which are handed how many there are in each dimension
 _REDUCTIONS = frozenset("sum mean norm std var prod max min".split())
 _WIDE_REDUCTIONS = frozenset("sum norm std var prod".split())  # which are float32 whatever they are asked of
@@ -73,17 +76,34 @@ def stays(op: ast.operator) -> bool:
     return isinstance(op, _PROMOTING)
 
 
-def beside_number(v: Values, node: ast.BinOp) -> ast.expr | None:
-    """The operand of ``x * scale`` whose other one is a float32 tensor without dimensions: O1 made float32 of both,
-    torch gives the result the operand's own type."""
+def beside_number(v: Values, node: ast.BinOp | ast.Call) -> ast.expr | None:
+    """The operand of ``x * scale``, or ``x.mul(scale)``, whose other one is a float32 tensor without dimensions: O1
+    made float32 of both, torch gives the result the operand's own type."""
+    if (sides := _sides(node)) is None:
+        return None
+    made = [side for side in sides if isinstance(side, ast.Call) and _created(side)]
+    numbers = [side not in made and _without_dimensions(v, side) for side in sides]
+    return None if all(numbers) or not any(numbers) else sides[1] if numbers[0] else sides[0]
+
+
+def _sides(node: ast.BinOp | ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """The operands of an operation that O1 gave the wider of their types."""
+    match node:
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _PROMOTING):
+            return left, right
+        case ast.Call(func=ast.Attribute(attr=name, value=value), args=[one, *rest]) if name in PROMOTING_CALLS:
+            if dotted(value) not in _TORCH:
+                return value, one
+            return (one, rest[0]) if rest else None
+        case _:
+            return None
+
+
+def beside_own_number(node: ast.BinOp) -> ast.expr | None:
+    """The operand of ``h / h.norm()``, whose other one is a number that O1 computed of it in float32."""
     if not isinstance(node.op, _PROMOTING):
         return None
-    made = [side for side in (node.left, node.right) if isinstance(side, ast.Call) and _created(side)]
-    numbers = [
-        side not in made and (_without_dimensions(v, side) or _reduces(side, other))
-        for side, other in ((node.left, node.right), (node.right, node.left))
-    ]
-    return None if all(numbers) or not any(numbers) else node.right if numbers[0] else node.left
+    return node.left if _reduces(node.right, node.left) else node.right if _reduces(node.left, node.right) else None
 
 
 def _reduces(number: ast.expr, operand: ast.expr) -> bool:
@@ -106,11 +126,13 @@ def _reduces(number: ast.expr, operand: ast.expr) -> bool:
 def beside_trained_number(v: Values, node: ast.BinOp) -> ast.expr | None:
     """The same where the other one is trained, as its gradient is a sum over all that it was multiplied with, or is
     computed of the operand."""
-    operand = beside_number(v, node)
-    if operand is None or not isinstance(node.op, (ast.Mult, ast.Div)):
+    if not isinstance(node.op, (ast.Mult, ast.Div)):
         return None
-    number = node.left if operand is node.right else node.right
-    return operand if _reduces(number, operand) or _trained(v, number, frozenset()) else None
+    if (own := beside_own_number(node)) is not None:
+        return own
+    operand = beside_number(v, node)
+    trained = operand is not None and _trained(v, node.left if operand is node.right else node.right, frozenset())
+    return operand if trained else None
 
 
 def _trained(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
@@ -124,7 +146,7 @@ def _trained(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
             return _trained(v, whole, met)
         case ast.Call(func=func, args=args):
             of = [func.value] if isinstance(func, ast.Attribute) else []
-            return called_name(expr) == "Parameter" or any(_trained(v, one, met) for one in [*of, *args[:1]])
+            return called_name(expr) in _PARAMETERS or any(_trained(v, one, met) for one in [*of, *args[:1]])
     return False
 
 
@@ -148,13 +170,23 @@ def _dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset(
     match expr:
         case ast.Name() | ast.Attribute():
             each = {_of_object(v, o, met) for o in v.of(expr)}
+            if each <= {None} and isinstance(expr, ast.Attribute):
+                each = {_dimensions(v, one, met) for one in _buffers(v, expr.attr)}
             return each.pop() if len(each) == 1 else None
-        case ast.Subscript(value=whole, slice=ast.Constant(value=int()) | ast.Name() | ast.BinOp()):
+        case ast.Subscript(value=whole, slice=ast.Constant(value=int() | str()) | ast.Name() | ast.BinOp()):
             return _item_of(_dimensions(v, whole, met))
         case ast.Call() if _created(expr):
             return 0
         case ast.Call(args=[first, *_]) if called_name(expr) == "Parameter":
             return _dimensions(v, first, met)
+        case ast.Call(args=[ast.List(elts=[first, *_]) | ast.Dict(values=[first, *_])]) if called_name(expr) in _LISTS:
+            inner = _dimensions(v, first, met)
+            return None if inner is None else inner + 1
+        case ast.Call(args=[ast.ListComp(elt=one) | ast.DictComp(value=one)]) if called_name(expr) in _LISTS:
+            inner = _dimensions(v, one, met)
+            return None if inner is None else inner + 1
+        case ast.Call(args=[ast.List(elts=[first, *_])]) if called_name(expr) == "tensor" and no_integer(first):
+            return 1 if not any(k.arg == "dtype" for k in expr.keywords) else None
         case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if dotted(value) in _MODULES:
             if name in _SHAPED and not any(k.arg == "dtype" for k in expr.keywords):
                 return _written(args)
@@ -171,6 +203,12 @@ def _dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset(
             return max(known) if known and len(known) == len(sides) else None
         case _:
             return None
+
+
+def _buffers(v: Values, name: str) -> list[ast.expr]:
+    """What ``register_buffer`` keeps under a name."""
+    calls = (call.args for call in v.m.calls("register_buffer") if len(call.args) > 1)
+    return [args[1] for args in calls if isinstance(args[0], ast.Constant) and args[0].value == name]
 
 
 def _of_object(v: Values, obj: Obj, met: frozenset[ast.expr]) -> int | None:

@@ -341,7 +341,7 @@ class Precision(Called):
         if not cast and isinstance(op, ast.MatMult) and self._mixes(node):
             return of(FLOAT)
         if not cast and (proved(one) or proved(other)):
-            operand = operands.beside_number(self.ctx.v, node)
+            operand = operands.beside_number(self.ctx.v, node) or operands.beside_own_number(node)
             if operand is not None and proved(self.value(operand)):
                 self.widened[operand] = node
                 return of(FLOAT)

@@ -20,10 +20,10 @@ from ...knowledge.operations import (
     MULTIPLY_WITHIN,
     SPREADS,
 )
-from ...units.operands import beside_number
+from ...units.operands import PROMOTING_CALLS, beside_number
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
-from .spread import of_float32
+from .spread import of_float32, wide
 from .torchs import of_torch
 
 _WIDER = frozenset("float float32 double float64 bfloat16".split())
@@ -70,9 +70,15 @@ def tell_policy(ctx: Context, unit: Unit, coverage: Coverage, written: Collectio
 def _operations(ctx: Context) -> list[tuple[_Operation, str]]:
     """All of those operations in the program, in order, and what each is called."""
     nodes: list[_Operation] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
-    nodes += [node for node in ctx.m.all(ast.BinOp) if beside_number(ctx.v, node) is not None]
+    nodes += [node for node in ctx.m.all(ast.BinOp) if _beside_number(ctx, node)]
     named = ((node, _operation(ctx, node)) for node in sorted(nodes, key=ctx.m.start))
     return [(node, name) for node, name in named if name is not None]
+
+
+def _beside_number(ctx: Context, node: ast.BinOp | ast.Call) -> bool:
+    """Whether something that may be half is computed with a float32 tensor without dimensions."""
+    operand = beside_number(ctx.v, node)
+    return operand is not None and not wide(ctx, operand, ctx.m.statement(node))
 
 
 def _operation(ctx: Context, node: _Operation) -> str | None:
@@ -86,6 +92,8 @@ def _operation(ctx: Context, node: _Operation) -> str | None:
     if isinstance(node.func, ast.Attribute) and last_name(node.func.value) in HOST_MODULES:
         return None
     name = called_name(node)
+    if name in PROMOTING_CALLS:
+        return BESIDE_NUMBER if _beside_number(ctx, node) else None
     if name in FILLS and any(map(far, [*node.args, *(k.value for k in node.keywords)])):
         return FAR_FILL
     if (name in SPREADS and of_float32(ctx, node)) or (name in MULTIPLY_WITHIN and not of_torch(ctx.m, node.func)):

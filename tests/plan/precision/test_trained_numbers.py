@@ -25,6 +25,10 @@ class Match(nn.Module):
         self.gamma = nn.Parameter(torch.zeros(dim))
         self.alphas = nn.Parameter(torch.zeros(2))
         self.rows = nn.Parameter(1e-3 * torch.randn(2, dim))
+        self.gains = nn.ParameterList([nn.Parameter(torch.tensor(1.0)) for _ in range(2)])
+        self.named = nn.ParameterDict({"q": nn.Parameter(torch.tensor(1.0))})
+        self.register_buffer("mean", torch.tensor(0.5))
+        self.register_buffer("steps", torch.tensor([0.5, 2.0]))
         self.fixed = torch.tensor(2.6)
         self.depth = 0.5
 
@@ -52,6 +56,10 @@ BODIES = {
     "sim = F.softmax(self.alphas, dim=-1)[0] * torch.relu(q)": "[0] * torch.relu(q).float()",
     "sim = sum(w * torch.relu(q) for w in F.softmax(self.alphas, -1))": "sum(w * torch.relu(q).float() for w",
     "w = self.alphas.softmax(0)\none, other = w\nsim = torch.relu(q) * other": "torch.relu(q).float() * other",
+    "sim = self.gains[0] * torch.relu(q)": "sim = self.gains[0] * torch.relu(q).float()",
+    "for s in self.gains:\n    sim = s * torch.relu(q)": "sim = s * torch.relu(q).float()",
+    'sim = torch.relu(q) * self.named["q"]': 'sim = torch.relu(q).float() * self.named["q"]',
+    "w = self.alphas.softmax(0).unbind()\nsim = torch.relu(q) * w[1]": "torch.relu(q).float() * w[1]",
     "sim = torch.relu(q) * self.alphas.mean().sigmoid()": "sim = torch.relu(q).float() * self.alphas",
     "sim = torch.relu(q) / q.norm()": "sim = torch.relu(q).float() / q.norm()",
     "h = torch.relu(q)\nsim = (h - k) / (h.std() + 1e-5)": "sim = (h - k).float() / (",
@@ -80,3 +88,20 @@ def test_in_networks(body: str, level: str) -> None:
         assert not [one.message for one in result.findings if "without dimensions" in one.message]
     else:
         assert result.new_text.count(".float()") == body.count(".float()")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("sim = torch.relu(q) - self.mean", True),
+        ("sim = torch.relu(q) * self.steps[0]", True),
+        ("sim = torch.relu(q).mul(self.temp)", True),
+        ("sim = torch.mul(self.temp, q)", True),
+        ("sim = torch.relu(q) * self.steps", False),
+        ("sim = torch.relu(q).mul(self.gamma)", False),
+        ("sim = torch.relu(q).float() * self.steps[0]", False),
+    ],
+)
+def test_what_is_told(body: str, told: bool) -> None:
+    result = migrate_module(TEXT.replace("BODY", textwrap.indent(body, " " * 8)), Settings())
+    assert any("without dimensions: in float16" in one.message for one in result.findings) is told
