@@ -17,8 +17,9 @@ from ..knowledge import operations
 _PROMOTING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 PROMOTING_CALLS = frozenset("add sub mul div multiply divide true_divide subtract".split())
 _TORCH = ("torch", "th")
-_OF_EACH = operations.OF_NUMBERS | {"softmax", "log_softmax", "relu", "unbind"}  # unbound, it has items all the same
+_OF_EACH = operations.OF_NUMBERS | frozenset("softmax log_softmax gumbel_softmax relu unbind".split())
 _PARAMETERS = frozenset({"Parameter", "ParameterList", "ParameterDict"})
+_OF_NUMBERS = operations.OF_NUMBERS | {"rsqrt"}
 _LISTS = frozenset({"ParameterList", "ParameterDict"})
 _SHAPED = operations.CREATE - {"eye", "linspace"}  # which are handed how many there are in each dimension
 _REDUCTIONS = frozenset("sum mean norm std var prod max min".split())
@@ -83,7 +84,20 @@ def beside_number(v: Values, node: ast.BinOp | ast.Call) -> ast.expr | None:
         return None
     made = [side for side in sides if isinstance(side, ast.Call) and _created(side)]
     numbers = [side not in made and _without_dimensions(v, side) for side in sides]
-    return None if all(numbers) or not any(numbers) else sides[1] if numbers[0] else sides[0]
+    if all(numbers) or not any(numbers):
+        return None
+    operand = sides[1] if numbers[0] else sides[0]
+    written = operand.operand if isinstance(operand, ast.UnaryOp) else operand
+    return None if isinstance(written, ast.Constant) or _is_number(operand) else operand  # two numbers are promoted
+
+
+def _is_number(expr: ast.expr) -> bool:
+    """Whether a tensor was reduced to one number: ``loss.pow(2).mean()``."""
+    match expr:
+        case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]):
+            return name in _REDUCTIONS
+        case _:
+            return False
 
 
 def _sides(node: ast.BinOp | ast.Call) -> tuple[ast.expr, ast.expr] | None:
@@ -107,20 +121,28 @@ def beside_own_number(node: ast.BinOp) -> ast.expr | None:
 
 
 def _reduces(number: ast.expr, operand: ast.expr) -> bool:
-    """Whether one side is a number that was computed of the other one: ``h / h.norm()``, ``(h - m) / (h.std() + eps)``.
-    What is divided by a number of something else, a loss mostly, is float32 already."""
+    """Whether one side is a number that was computed of the other one: ``h / h.norm()``, ``(h - m) / (h.std() + eps)``,
+    ``h * torch.rsqrt(h.pow(2).mean() + eps)``. What is divided by a number of something else, a loss mostly, is float32
+    already."""
     match number:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=reduction), args=[], keywords=[]):
-            named = any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(operand))
-            return named and reduction in _WIDE_REDUCTIONS
-        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in operations.OF_NUMBERS:
-            return _reduces(inner, operand)
-        case ast.Call(func=ast.Attribute(value=module, attr=name), args=[inner]) if dotted(module) in _TORCH:
-            return name in operations.OF_NUMBERS and _reduces(inner, operand)
-        case ast.BinOp(left=inner, right=ast.Constant()):
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args, keywords=[]):
+            inner = args[0] if len(args) == 1 and dotted(value) in _TORCH else value if not args else None
+            return inner is not None and (
+                _reduction(name, inner, operand) or (name in _OF_NUMBERS and _reduces(inner, operand))
+            )
+        case ast.BinOp(left=inner, right=ast.Constant()) | ast.BinOp(left=ast.Constant(), right=inner):
             return _reduces(inner, operand)
         case _:
             return False
+
+
+def _reduction(name: str, reduced: ast.expr, operand: ast.expr) -> bool:
+    """Whether something of the operand is reduced to one float32 number: of what was half, a mean is half."""
+    inside = list(ast.walk(reduced))
+    names = {one.id for one in inside if isinstance(one, ast.Name)}
+    powers = any(isinstance(one, ast.Pow) or (isinstance(one, ast.Attribute) and one.attr == "pow") for one in inside)
+    of_it = any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(operand))
+    return of_it and (name in _WIDE_REDUCTIONS or (name == "mean" and powers))
 
 
 def beside_trained_number(v: Values, node: ast.BinOp) -> ast.expr | None:
@@ -190,9 +212,11 @@ def _dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset(
         case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if dotted(value) in _MODULES:
             if name in _SHAPED and not any(k.arg == "dtype" for k in expr.keywords):
                 return _written(args)
+            if name in _REDUCTIONS and len(args) == 1 and not expr.keywords and _has_dimensions(v, args[0], met):
+                return 0
             return _dimensions(v, args[0], met) if args and name in _OF_EACH else None
         case ast.Call(func=ast.Attribute(attr=name, value=inner), args=args, keywords=keywords):
-            if name in _REDUCTIONS and not args and not keywords and _dimensions(v, inner, met) is not None:
+            if name in _REDUCTIONS and not args and not keywords and _has_dimensions(v, inner, met):
                 return 0
             return _dimensions(v, inner, met) if name in _OF_EACH else None
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
@@ -203,6 +227,12 @@ def _dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset(
             return max(known) if known and len(known) == len(sides) else None
         case _:
             return None
+
+
+def _has_dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
+    """Whether a tensor is float32, whatever its dimensions: a parameter, or one of a layer."""
+    layers = isinstance(expr, ast.Attribute) and expr.attr in ("weight", "bias")
+    return layers or _dimensions(v, expr, met) is not None
 
 
 def _buffers(v: Values, name: str) -> list[ast.expr]:

@@ -48,7 +48,7 @@ for x, y in loader:
         scaled.backward()
     optimizer.step()
 """
-FLOAT32 = ("w = self.scale\nh = h * w.std(0)", "h = h * self.a.weight.var()", "h = h * h.float().var()")
+FLOAT32 = ("w = self.scale\nh = h * w.std(0)", "h = h * self.a.weight.var()", "h = h.float() * h.float().var()")
 WRITTEN = [
     ("h = h / h.std(-1, keepdim=True)", "h.float().std(-1, keepdim=True)"),
     ("h = (h - h.mean(0)) / (h - x[:, :1]).var(0).sqrt()", "(h - x[:, :1]).float().var(0)"),

@@ -63,6 +63,11 @@ BODIES = {
     "sim = torch.relu(q) * self.alphas.mean().sigmoid()": "sim = torch.relu(q).float() * self.alphas",
     "sim = torch.relu(q) / q.norm()": "sim = torch.relu(q).float() / q.norm()",
     "h = torch.relu(q)\nsim = (h - k) / (h.std() + 1e-5)": "sim = (h - k).float() / (",
+    "h = torch.relu(q)\nsim = h * torch.rsqrt(h.pow(2).mean() + 1e-6)": "sim = h.float() * torch.rsqrt(",
+    "h = torch.relu(q)\nsim = h / torch.norm(h)": "sim = h.float() / torch.norm(h)",
+    "sim = torch.relu(q) * self.q.weight.norm()": None,  # told: of a layer's weight
+    "sim = torch.relu(q) * torch.relu(q).mean()": None,  # half under both
+    "sim = F.gumbel_softmax(self.alphas, hard=True)[1] * torch.relu(q)": "hard=True)[1] * torch.relu(q).float()",
     "sim = torch.relu(q) * self.rows[0]": None,  # a row has a dimension
     "sim = torch.relu(q) / self.rows.norm(dim=1)": None,
     "sim = torch.relu(q) / x.mean()": None,
@@ -98,6 +103,9 @@ def test_in_networks(body: str, level: str) -> None:
         ("sim = torch.relu(q).mul(self.temp)", True),
         ("sim = torch.mul(self.temp, q)", True),
         ("sim = torch.relu(q) * self.steps", False),
+        ("sim = 0 * self.alphas[0]", False),
+        ("sim = -1.0 * self.q.weight.sum()", False),
+        ("sim = q.pow(2).mean() + self.q.weight.sum()", False),
         ("sim = torch.relu(q).mul(self.gamma)", False),
         ("sim = torch.relu(q).float() * self.steps[0]", False),
     ],
