@@ -25,6 +25,7 @@ _SHAPED = operations.CREATE - {"eye", "linspace"}  # which are handed how many t
 _REDUCTIONS = frozenset("sum mean norm std var prod max min".split())
 _WIDE_REDUCTIONS = frozenset("sum norm std var prod".split())  # which are float32 whatever they are asked of
 _FUNCTIONAL = frozenset({"F", "nn.functional", "functional", "torch.nn.functional"})
+_MAX_STEPS = 40  # from a name to what it was given, and so on
 _MODULES = frozenset(_TORCH) | _FUNCTIONAL
 
 
@@ -183,56 +184,65 @@ def _without_dimensions(v: Values, expr: ast.expr) -> bool:
     return _dimensions(v, expr) == 0
 
 
-def _dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset()) -> int | None:
+class _Dimensions(dict[ast.expr, "int | None"]):
+    """What is known of a module's expressions already, and None of those that are being asked."""
+
+
+def _dimensions(v: Values, expr: ast.expr, steps: int = _MAX_STEPS) -> int | None:
     """How many dimensions a float32 tensor has, where that is written: none has ``self.scale.exp()`` of a
     ``nn.Parameter(torch.tensor(8.0))``, and an item of ``softmax(self.alphas)`` of ``nn.Parameter(torch.zeros(3))``."""
-    if expr in met:
-        return None  # made of itself: x = x.exp()
-    met |= {expr}
+    known: _Dimensions = v.m.kept.setdefault(_Dimensions, _Dimensions())
+    if expr not in known:
+        known[expr] = None  # made of itself: x = x.exp()
+        known[expr] = _counted(v, expr, steps - 1) if steps else None
+    return known[expr]
+
+
+def _counted(v: Values, expr: ast.expr, steps: int) -> int | None:
     match expr:
         case ast.Name() | ast.Attribute():
-            each = {_of_object(v, o, met) for o in v.of(expr)}
+            each = {_of_object(v, o, steps) for o in v.in_order(v.of(expr))}
             if each <= {None} and isinstance(expr, ast.Attribute):
-                each = {_dimensions(v, one, met) for one in _buffers(v, expr.attr)}
+                each = {_dimensions(v, one, steps) for one in _buffers(v, expr.attr)}
             return each.pop() if len(each) == 1 else None
         case ast.Subscript(value=whole, slice=ast.Constant(value=int() | str()) | ast.Name() | ast.BinOp()):
-            return _item_of(_dimensions(v, whole, met))
+            return _item_of(_dimensions(v, whole, steps))
         case ast.Call() if _created(expr):
             return 0
         case ast.Call(args=[first, *_]) if called_name(expr) == "Parameter":
-            return _dimensions(v, first, met)
+            return _dimensions(v, first, steps)
         case ast.Call(args=[ast.List(elts=[first, *_]) | ast.Dict(values=[first, *_])]) if called_name(expr) in _LISTS:
-            inner = _dimensions(v, first, met)
+            inner = _dimensions(v, first, steps)
             return None if inner is None else inner + 1
         case ast.Call(args=[ast.ListComp(elt=one) | ast.DictComp(value=one)]) if called_name(expr) in _LISTS:
-            inner = _dimensions(v, one, met)
+            inner = _dimensions(v, one, steps)
             return None if inner is None else inner + 1
         case ast.Call(args=[ast.List(elts=[first, *_])]) if called_name(expr) == "tensor" and no_integer(first):
             return 1 if not any(k.arg == "dtype" for k in expr.keywords) else None
         case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if dotted(value) in _MODULES:
             if name in _SHAPED and not any(k.arg == "dtype" for k in expr.keywords):
                 return _written(args)
-            if name in _REDUCTIONS and len(args) == 1 and not expr.keywords and _has_dimensions(v, args[0], met):
+            if name in _REDUCTIONS and len(args) == 1 and not expr.keywords and _has_dimensions(v, args[0], steps):
                 return 0
-            return _dimensions(v, args[0], met) if args and name in _OF_EACH else None
+            return _dimensions(v, args[0], steps) if args and name in _OF_EACH else None
         case ast.Call(func=ast.Attribute(attr=name, value=inner), args=args, keywords=keywords):
-            if name in _REDUCTIONS and not args and not keywords and _has_dimensions(v, inner, met):
+            if name in _REDUCTIONS and not args and not keywords and _has_dimensions(v, inner, steps):
                 return 0
-            return _dimensions(v, inner, met) if name in _OF_EACH else None
+            return _dimensions(v, inner, steps) if name in _OF_EACH else None
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
             if any(isinstance(one, ast.Call) and _created(one) for one in (left, right)):
                 return 0
             sides = [one for one in (left, right) if not isinstance(one, ast.Constant)]
-            known = [found for one in sides if (found := _dimensions(v, one, met)) is not None]
+            known = [found for one in sides if (found := _dimensions(v, one, steps)) is not None]
             return max(known) if known and len(known) == len(sides) else None
         case _:
             return None
 
 
-def _has_dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
+def _has_dimensions(v: Values, expr: ast.expr, steps: int) -> bool:
     """Whether a tensor is float32, whatever its dimensions: a parameter, or one of a layer."""
     layers = isinstance(expr, ast.Attribute) and expr.attr in ("weight", "bias")
-    return layers or _dimensions(v, expr, met) is not None
+    return layers or _dimensions(v, expr, steps) is not None
 
 
 def _buffers(v: Values, name: str) -> list[ast.expr]:
@@ -241,10 +251,10 @@ def _buffers(v: Values, name: str) -> list[ast.expr]:
     return [args[1] for args in calls if isinstance(args[0], ast.Constant) and args[0].value == name]
 
 
-def _of_object(v: Values, obj: Obj, met: frozenset[ast.expr]) -> int | None:
+def _of_object(v: Values, obj: Obj, steps: int) -> int | None:
     if obj.kind == "path" and isinstance(obj.key, tuple):
-        return _item_of(_of_object(v, obj.key[0], met)) if obj.key[1] == ELEMENT_KEY or obj.key[1].isdigit() else None
-    return _dimensions(v, obj.key, met) if isinstance(obj.key, ast.Call) else None
+        return _item_of(_of_object(v, obj.key[0], steps)) if obj.key[1] == ELEMENT_KEY or obj.key[1].isdigit() else None
+    return _dimensions(v, obj.key, steps) if isinstance(obj.key, ast.Call) else None
 
 
 def _item_of(dimensions: int | None) -> int | None:
