@@ -178,11 +178,8 @@ class Attributes(Classes):
 
     @cached_property
     def _spelled(self) -> set[str]:
-        """All strings of the module that could be a part of a name; names of classes where a class is asked for its,
-        and of attributes where a ``__getattr__`` is handed those."""
+        """All strings of the module that could be a part of a name; names of classes where a class is asked for its."""
         texts = {n.value for n in self.m.all(ast.Constant) if isinstance(n.value, str)}
-        if any(getattr(function, "name", "") == "__getattr__" for function in self._gives_functions):
-            texts |= {n.attr for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Load)}
         if self.m.attributes("__name__"):
             texts |= {called_name(call) for call in self.m.all(ast.Call)} | self.class_names
         return {text for text in texts if f"_{text}".isidentifier()}

@@ -61,12 +61,12 @@ class Group:
 
     def tell(self, name, *args):
         for hook in self.hooks:
-            getattr(hook, name)(*args)
+            hook.on_backward()
 
     def __getattr__(self, name):
         return partial(self.tell, name)
 """
-BY_NAME = GROUP.format(method="__getattr__", given="call")
+BY_NAME = GROUP.format(method="__getattr__", given="call").replace("getattr(hook, name)(*args)", "hook.on_backward()")
 BY_ITEM = GROUP.format(method="__getitem__", given="call")
 
 
@@ -91,7 +91,7 @@ def test_a_function_made_for_what_is_lacking_is_followed(group: str, asked: str,
 
 
 def test_what_is_handed_to_such_a_function_reaches_what_it_calls() -> None:
-    m = Module(TRAINER.format(group=BY_NAME, asked="self.hooks.set_trainer(self)"))
+    m = Module(TRAINER.format(group=BY_ITEM, asked='self.hooks["set_trainer"](self)'))
     v = Values(m)
     (read,) = (n for n in m.all(ast.Attribute) if m.src(n) == "self.trainer" and isinstance(n.ctx, ast.Load))
     assert "Trainer" in {o.label for o in v.of(read)}
