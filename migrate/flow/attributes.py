@@ -17,7 +17,6 @@ from .objects import ELEMENT_KEY, SELF_METHODS, UNKNOWN, Obj, Var, part
 from .spelled import listed_names, meet
 
 _RUN = frozenset("function method partial".split())  # what a command may be
-_INSTEAD = frozenset({"__getattr__", "__getitem__"})
 _MAKES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -45,7 +44,6 @@ class Attributes(Classes):
                     self._member(obj, obj.key, attr, dst)
                     if obj.kind == "instance":
                         self._asked_for_others(obj, obj.key, attr, dst)
-                        self._given_instead(obj, obj.key, attr, dst)
                 case _:
                     if attr in SELF_METHODS and obj.kind in UNKNOWN:
                         self._add(dst, obj)  # `model.cuda` called gives the model; `ddp.module` is it
@@ -68,13 +66,6 @@ class Attributes(Classes):
                 self._lent.add((obj, name, attr, dst))
                 self._attribute(("f", obj, name), attr, dst)
 
-    def _given_instead(self, obj: Obj, cls: ast.ClassDef, attr: str, dst: Var) -> None:
-        """A function that ``__getattr__`` makes for what an object lacks: ``callbacks.on_step_end`` of a list."""
-        if self._gives_functions and attr not in SELF_METHODS and not attr.startswith("__"):
-            if not any(self._owns(one, attr) or attr in self._kept_by.get(one, ()) for one in self.order(cls)):
-                for method in self._methods(cls, "__getattr__"):
-                    self._given_function(obj, method, dst)
-
     def _given_function(self, obj: Obj, method: ast.AST, dst: Var) -> None:
         """What a method of an object's gives back, where that is one of the functions inside of it."""
         first = self.m.self_name(self.m.scope_of[method])
@@ -83,21 +74,9 @@ class Attributes(Classes):
             self._each(("r", method), lambda o: self._add(dst, o) if o.kind in _RUN else None)
 
     @cached_property
-    def _kept_by(self) -> dict[ast.ClassDef, set[str]]:
-        """By class the attributes that its methods set of their object."""
-        found: dict[ast.ClassDef, set[str]] = defaultdict(set)
-        for node in self.m.all(ast.Attribute):
-            if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-                scope = self.m.function(node)
-                cls = self.m.class_of(scope)
-                if cls is not None and node.value.id == self.m.self_name(scope):
-                    found[cls].add(node.attr)
-        return found
-
-    @cached_property
     def _gives_functions(self) -> frozenset[ast.AST]:
-        """The methods for what an object lacks, and for its items, that give back a function which they make."""
-        named = [f for f in self.m.all(ast.FunctionDef) if f.name in _INSTEAD]
+        """The methods for an object's items that give back a function which they make."""
+        named = [f for f in self.m.all(ast.FunctionDef) if f.name == "__getitem__"]
         return frozenset(f for f in named if any(_makes_function(node) for node in walk(f) if node is not f))
 
     def _has_method(self, cls: ast.ClassDef, attr: str) -> bool:

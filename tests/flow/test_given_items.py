@@ -1,4 +1,4 @@
-"""Functions that an object makes for what it lacks: in ``__getattr__``, and for its items, in ``__getitem__``."""
+"""Functions that an object makes for its items, in ``__getitem__``: ``hooks["backward"]()``."""
 
 from __future__ import annotations
 
@@ -52,39 +52,19 @@ class Group:
     def own(self):
         return None
 """
-GROUP_OF_PARTIALS = """\
-from functools import partial
-
-class Group:
-    def __init__(self, hooks):
-        self.hooks = hooks
-
-    def tell(self, name, *args):
-        for hook in self.hooks:
-            hook.on_backward()
-
-    def __getattr__(self, name):
-        return partial(self.tell, name)
-"""
-BY_NAME = GROUP.format(method="__getattr__", given="call").replace("getattr(hook, name)(*args)", "hook.on_backward()")
 BY_ITEM = GROUP.format(method="__getitem__", given="call")
 
 
 @pytest.mark.parametrize(
     ("group", "asked", "looks"),
     [
-        (BY_NAME, "self.hooks.on_backward()", True),
-        (BY_NAME, "self.hooks.own()", False),  # what the class has itself
-        (BY_NAME, "self.hooks.quiet()", False),  # and what it is given
-        (BY_NAME + "\n\nclass Outer(Group):\n    pass\n\n\nGroup = Outer\n", "self.hooks.on_backward()", True),
         (BY_ITEM, 'self.hooks["on_backward"]()', True),
         (BY_ITEM, 'call = self.hooks["on_backward"]\n        call()', True),
         (GROUP.format(method="__getitem__", given="name"), 'self.hooks["on_backward"]()', False),
         (GROUP.format(method="get", given="call"), 'self.hooks["on_backward"]()', False),
-        (GROUP_OF_PARTIALS, "self.hooks.on_backward()", True),
     ],
 )
-def test_a_function_made_for_what_is_lacking_is_followed(group: str, asked: str, looks: bool) -> None:
+def test_a_function_made_for_an_item_is_followed(group: str, asked: str, looks: bool) -> None:
     m = Module(TRAINER.format(group=group, asked=asked))
     step = next(f for f in m.all(ast.FunctionDef) if f.name == "step")
     assert (step in touching(m, Values(m))) is looks
