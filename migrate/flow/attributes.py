@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import islice
 
 from ..facts.names import called_name
-from ..nodes import walk
 from .attribute_dicts import attr_is_item
 from .classes import Classes
 from .commands import commands
@@ -17,7 +16,6 @@ from .objects import ELEMENT_KEY, SELF_METHODS, UNKNOWN, Obj, Var, part
 from .spelled import listed_names, meet
 
 _RUN = frozenset("function method partial".split())  # what a command may be
-_MAKES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Attributes(Classes):
@@ -65,19 +63,6 @@ class Attributes(Classes):
             if (obj, name, attr, dst) not in self._lent:  # an object may stand for itself
                 self._lent.add((obj, name, attr, dst))
                 self._attribute(("f", obj, name), attr, dst)
-
-    def _given_function(self, obj: Obj, method: ast.AST, dst: Var) -> None:
-        """What a method of an object's gives back, where that is one of the functions inside of it."""
-        first = self.m.self_name(self.m.scope_of[method])
-        if method in self._gives_functions and first is not None:
-            self._add(("n", self.m.scope_of[method], first), obj)
-            self._each(("r", method), lambda o: self._add(dst, o) if o.kind in _RUN else None)
-
-    @cached_property
-    def _gives_functions(self) -> frozenset[ast.AST]:
-        """The methods for an object's items that give back a function which they make."""
-        named = [f for f in self.m.all(ast.FunctionDef) if f.name == "__getitem__"]
-        return frozenset(f for f in named if any(_makes_function(node) for node in walk(f) if node is not f))
 
     def _has_method(self, cls: ast.ClassDef, attr: str) -> bool:
         """Whether a class has a plain method of that name: what ``setattr`` is handed by a name of which nothing is
@@ -162,7 +147,3 @@ class Attributes(Classes):
         if self.m.attributes("__name__"):
             texts |= {called_name(call) for call in self.m.all(ast.Call)} | self.class_names
         return {text for text in texts if f"_{text}".isidentifier()}
-
-
-def _makes_function(node: ast.AST) -> bool:
-    return isinstance(node, _MAKES) or (isinstance(node, ast.Call) and called_name(node) == "partial")

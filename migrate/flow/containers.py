@@ -14,6 +14,8 @@ from .found_by_name import TABLE, FoundByName
 from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, NUMBERED, UNKNOWN, UNNUMBERED, Obj, Var, part
 from .overwritten import overwritten
 
+_RUN = frozenset("function method partial".split())
+
 
 class Containers(FoundByName):
     """Points-to sets with what containers hold, item by item where that is written."""
@@ -117,11 +119,21 @@ class Containers(FoundByName):
         self._each(base, of_obj)
         self._loads.append((base, key, dst, ""))
 
-    def _item_instead(self, obj: Obj, dst: Var) -> None:
+    def _made_item(self, obj: Obj, dst: Var) -> None:
         """A function that ``__getitem__`` of an object's class makes: ``hooks["backward"]()``."""
-        if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef) and self._gives_functions:
-            for method in self._methods(obj.key, "__getitem__"):
-                self._given_function(obj, method, dst)
+        if not self._item_makers or obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            return
+        for method in self._item_makers.intersection(self._methods(obj.key, "__getitem__")):
+            scope = self.m.scope_of[method]
+            if (own := self.m.self_name(scope)) is not None:
+                self._add(("n", scope, own), obj)
+                self._each(("r", method), lambda o: self._add(dst, o) if o.kind in _RUN else None)
+
+    @cached_property
+    def _item_makers(self) -> frozenset[ast.AST]:
+        """The ``__getitem__`` in which functions are made."""
+        every = (f for f in self.m.all(ast.FunctionDef) if f.name == "__getitem__")
+        return frozenset(f for f in every if any(_makes_function(node) for node in walk(f) if node is not f))
 
     def _slice(self, node: ast.Subscript, obj: Obj, cut: ast.Slice, dst: Var) -> None:
         """A part of a list that is written out is another list; of anything else it is as good as the whole."""
@@ -479,3 +491,8 @@ def _bound(bound: ast.expr | None, default: int) -> int | None:
         return default
     known = isinstance(bound, ast.Constant) and isinstance(bound.value, int)
     return bound.value if known else None  # type: ignore[attr-defined]
+
+
+def _makes_function(node: ast.AST) -> bool:
+    made = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    return made or (isinstance(node, ast.Call) and called_name(node) == "partial")

@@ -334,7 +334,7 @@ class Values(Calls):
             case ast.Subscript(value=base, slice=index):  # `list(nets.values())[1]`: any of them
                 self._file_as_table(node, var)
                 self._found_in(base, index, var)
-                self._each(self._expr(base), lambda obj: self._item_instead(obj, var))
+                self._each(self._expr(base), lambda obj: self._made_item(obj, var))
                 self._load(self._expr(base), ELEMENT_KEY if _lists_values(base) else self._key(index), var)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 whole = Obj("seq", node, "list")

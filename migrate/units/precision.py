@@ -19,6 +19,7 @@ from ..flow.objects import FORWARD_HOOK
 from ..knowledge import operations
 from ..nodes import children, positional_parameters
 from . import operands
+from .beside_numbers import beside_number, beside_own_number
 from .called import Called
 from .contents import arithmetic, dictionary, item_of, nested, part_of, spread, with_item
 from .frames import MAX_DEPTH, Env, Frame, given_anew, key_of, merge, said
@@ -341,7 +342,7 @@ class Precision(Called):
         if not cast and isinstance(op, ast.MatMult) and self._mixes(node):
             return of(FLOAT)
         if not cast and (proved(one) or proved(other)):
-            operand = operands.beside_number(self.ctx.v, node) or operands.beside_own_number(node)
+            operand = beside_number(self.ctx.v, node) or beside_own_number(node)
             if operand is not None and proved(self.value(operand)):
                 self.widened[operand] = node
                 return of(FLOAT)

@@ -17,6 +17,7 @@ from ..knowledge.results import loss
 from ..nodes import walk
 from . import operands
 from .compute import Compute
+from .dimensions import no_integer
 from .doubles import makes_float32
 from .frames import Casts, Frame
 from .halves import ARRAY, DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, many, of, proved
@@ -182,7 +183,7 @@ class Seen:
     def _creates(self, call: ast.Call) -> bool:
         """Whether a call makes a new tensor of the default type."""
         name = called_name(call)
-        filled = name == "full" and len(call.args) > 1 and operands.no_integer(call.args[1])
+        filled = name == "full" and len(call.args) > 1 and no_integer(call.args[1])
         made = (filled or name in operations.CREATE) and self._of_torch(call.func)
         return made and not any(k.arg == "dtype" for k in call.keywords)
 

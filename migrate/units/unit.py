@@ -368,7 +368,13 @@ class Unit:
 
     @property
     def fixed_scale(self) -> bool:
-        """Whether no loss scale moves: it may be static, or there is none."""
+        """Whether no loss scale moves: it is static, or there is none."""
+        static = (o.static_when for o in self.options.values() if o.static_when is not None)
+        return any(o.unscaled for o in self.options.values()) or any(when.value is True for when in static)
+
+    @property
+    def perhaps_fixed_scale(self) -> bool:
+        """Whether none may move: some option of the program makes it static."""
         return any(o.unscaled or o.scale is not None for o in self.options.values())
 
     @property

@@ -28,8 +28,7 @@ _SAID = (
 
 def tell_pace(ctx: Context, unit: Unit) -> None:
     """Say it at the first such step, where the loss scale may move."""
-    still = (o.unscaled or (o.static_when is not None and o.static_when.value is True) for o in unit.options.values())
-    if not any(still):
+    if not unit.fixed_scale:
         step = next(_of_several(ctx, unit), None) or next(_of_windows(ctx, unit), None)
         if step is not None:
             unit.infos.append((step.call, "APX060", _SAID))

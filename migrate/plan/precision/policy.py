@@ -20,7 +20,7 @@ from ...knowledge.operations import (
     MULTIPLY_WITHIN,
     SPREADS,
 )
-from ...units.operands import PROMOTING_CALLS, beside_number
+from ...units.beside_numbers import PROMOTING_CALLS, beside_number
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from .spread import of_float32, wide

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from ...facts.once import once
 from ...knowledge.operations import KEEP, NATIVE_HALF
+from ...units.beside_numbers import beside_trained_number
 from ...units.halves import FLOAT, proved
-from ...units.operands import beside_trained_number
 from ...units.precision import Precision
 from ...units.unit import Context
 from ..regions.coverage import Coverage
