@@ -17,6 +17,7 @@ from .found_by_name import ASKS_BY_NAME, LOCATES, is_found
 from .makers import MADE_ROW, Maker, makers
 from .objects import (
     ELEMENT_KEY,
+    MODULE_LISTS,
     NAMESPACES,
     SELF_METHODS,
     WRAPPERS,
@@ -88,6 +89,8 @@ class Calls(Rows):
         if name == "partial" and node.args:
             self._add(var, Obj("partial", node, "partial"))
             return
+        if name in MODULE_LISTS and name not in self.class_names:
+            self._of_modules(node, Obj("call", node, name), var)
         if self._has_partials:
             for handed in (*node.args, *(k.value for k in node.keywords)):
                 self._each(self._expr(handed), self._hand_over)
@@ -291,6 +294,8 @@ class Calls(Rows):
             case "partial":
                 assert isinstance(obj.key, ast.Call)
                 self._fill_part((obj.key,), node, var)
+            case "path" if obj in self._in_lists:
+                self._each(self._in_lists[obj], lambda one: self._apply(node, var, one))
             case "path" if is_found(obj):
                 self._add(var, Obj("call", node, called_name(node) or "call"))
             case "call" if (one := referred(obj)) is not None:

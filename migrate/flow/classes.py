@@ -241,6 +241,9 @@ class Classes(Solver):
             case "partial":
                 filled = {node for o in self._filled(obj) if o.kind != "partial" for node in self.functions(o)}
                 return self.m.in_order(filled)[:1]
+            case "path" if obj in self._in_lists:
+                held = self.in_order(self._pts.get(self._in_lists[obj], ()))
+                return [*dict.fromkeys(node for one in held for node in self.functions(one))]
             case _:
                 return []
 

@@ -11,7 +11,19 @@ from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
 from ..nodes import walk
 from .found_by_name import TABLE, FoundByName
-from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, NUMBERED, UNKNOWN, UNNUMBERED, Obj, Var, part
+from .objects import (
+    CONTAINERS,
+    ELEMENT_KEY,
+    ITEM_KEY,
+    MODULE_LISTS,
+    MODULES,
+    NUMBERED,
+    UNKNOWN,
+    UNNUMBERED,
+    Obj,
+    Var,
+    part,
+)
 from .overwritten import overwritten
 
 _RUN = frozenset("function method partial".split())
@@ -85,6 +97,7 @@ class Containers(FoundByName):
             elif obj.kind in ("seq", "dict", *UNKNOWN):
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
                 if obj.kind in UNKNOWN:
+                    self._listed(obj, ELEMENT_KEY)
                     self._loads.append((src, ELEMENT_KEY, dst, "[]"))
             elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
                 for begin in self._methods(obj.key, "__iter__"):
@@ -108,11 +121,13 @@ class Containers(FoundByName):
             elif self.is_container(obj):
                 self._flow(("f", obj, ITEM_KEY), dst)
             elif key == ELEMENT_KEY:
+                self._listed(obj, key)
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
             elif obj.kind == "seq" and isinstance(obj.key, (ast.Tuple, ast.List)):
                 self._flow(self._field(obj, key), dst)
                 self._flow(self._field(obj, ELEMENT_KEY), dst)
             else:
+                self._listed(obj, key)
                 self._flow(("f", obj, self._item(obj, key)), dst)
                 self._flow(("f", obj, ELEMENT_KEY), dst)
 
@@ -346,6 +361,32 @@ class Containers(FoundByName):
             self._each(self._expr(arg), lambda obj: self._spread(obj, self._giving(whole)))
         self._put(node, whole, [], None)
         self._add(var, whole)
+
+    def _of_modules(self, node: ast.Call, made: Obj, var: Var) -> None:
+        """The networks of the program that ``nn.ModuleList([Cell(c) for c in widths])`` was made of. Its items keep
+        names of their own, as two of one class are two; but what calling them runs is known."""
+        held: Var = (MODULES, made)
+
+        def take(src: Var) -> None:
+            self._each(src, lambda obj: self._add(held, obj) if obj.kind == "instance" else None)
+
+        def of_obj(obj: Obj) -> None:
+            if obj.kind in ("seq", "dict"):
+                self._each_field(obj, lambda name: take(("f", obj, name)))
+
+        for arg in node.args:
+            given = self._expr(arg.value if isinstance(arg, ast.Starred) else arg)
+            self._each(given, of_obj)
+            if made.label == "Sequential":
+                take(given)
+        self._add(var, made)
+
+    def _listed(self, obj: Obj, key: str) -> None:
+        """An item of such a list has a name of its own."""
+        if obj.label in MODULE_LISTS and obj.kind == "call":
+            item, held = Obj("path", (obj, key), f"{obj.label}.{key}"), (MODULES, obj)
+            self._in_lists[item] = held
+            self._each(held, lambda _: self._add(self._field(obj, key), item))
 
     def _put(self, call: ast.Call, made: Obj, names: Sequence[str], declared: Sequence[str] | None) -> None:
         """Arguments fill fields, in order or by their names; None: by any name."""

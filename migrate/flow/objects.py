@@ -28,6 +28,8 @@ ELEMENT_KEY = "*"
 # What `*args` was handed, by number, and what came by way of another star, of which no number is known.
 NUMBERED, UNNUMBERED = "#", "#*"
 ITEM_KEY = "[]"  # what an object holds that is a container itself
+MODULE_LISTS = frozenset("ModuleList ModuleDict Sequential".split())  # torch's, which hold networks
+MODULES = "modules"  # the variable of what one holds
 CONTAINERS = frozenset("list tuple UserList deque".split())
 MAX_APEX = 8  # parts of a dotted name of Apex; the longest that is in use has five
 

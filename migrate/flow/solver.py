@@ -29,6 +29,7 @@ class Solver(ABC):
         self._handed_over: set[Var] = set()  # attributes that Apex is handed
         self._fields: dict[Obj, set[str]] = defaultdict(set)
         self._field_watch: dict[Obj, list[Callable[[str], None]]] = defaultdict(list)
+        self._in_lists: dict[Obj, Var] = {}  # items of torch's lists of networks, and what each may be
         self._ranks: dict[Obj, tuple[str, ...]] = {}
         self._orders: dict[ast.ClassDef, list[ast.ClassDef]] = {}  # what classes inherit, as long as
         self._bases_held: set[Var] = set()  # nothing new is held by these

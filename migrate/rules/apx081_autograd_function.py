@@ -1,8 +1,9 @@
 """An ``autograd.Function`` with products in it says that its backward runs as its forward did.
 
-O1's patches held in ``backward`` too. Natively the backward pass runs outside of every region: the products
-in a function's own ``backward`` would meet a half gradient and a float32 weight, and raise. With
-``custom_fwd`` and ``custom_bwd`` the backward runs under autocast where the forward did.
+O1's patches held in ``backward`` too, and under O2 all was half there. Natively the backward pass runs
+outside of every region: the products in a function's own ``backward`` would meet a half gradient and a
+float32 weight, and raise. With ``custom_fwd`` and ``custom_bwd`` the backward runs under autocast where
+the forward did.
 
 Source: torch docs, "Automatic Mixed Precision examples", Functions that need a particular dtype;
 torch/amp/autocast_mode.py (custom_bwd).
@@ -45,8 +46,8 @@ NOTES = {"APX082": "A hook of the backward pass that computes products: no autoc
 
 
 def apply(plan: Plan, work: Work) -> None:
-    """Decorate the file's own functions that compute products in their backward."""
-    if not any("O1" in read.levels for read in plan.unit.options.values()):
+    """Decorate the program's own functions that compute products in their backward."""
+    if plan.unit.off:
         return
     for forward, backward in uncast_functions(plan.ctx):
         native = work.native(forward)

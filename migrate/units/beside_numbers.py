@@ -13,7 +13,7 @@ from ..facts.usual_names import dotted
 from ..flow.objects import Obj
 from ..flow.values import Values
 from ..knowledge import operations
-from .dimensions import LISTS, REDUCTIONS, dimensions, is_created
+from .dimensions import LISTS, arithmetic_of, dimensions, is_created, is_reduced
 from .operands import PROMOTING, TORCH
 
 PROMOTING_CALLS = frozenset("add sub mul div multiply divide true_divide subtract".split())
@@ -33,16 +33,7 @@ def beside_number(v: Values, node: ast.BinOp | ast.Call) -> ast.expr | None:
         return None
     operand = sides[1] if numbers[0] else sides[0]
     written = operand.operand if isinstance(operand, ast.UnaryOp) else operand
-    return None if isinstance(written, ast.Constant) or _is_number(operand) else operand  # two numbers are promoted
-
-
-def _is_number(expr: ast.expr) -> bool:
-    """Whether a tensor was reduced to one number: ``loss.pow(2).mean()``."""
-    match expr:
-        case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]):
-            return name in REDUCTIONS
-        case _:
-            return False
+    return None if isinstance(written, ast.Constant) or is_reduced(operand) else operand  # two numbers are promoted
 
 
 def _sides(node: ast.BinOp | ast.Call) -> tuple[ast.expr, ast.expr] | None:
@@ -107,8 +98,14 @@ def _trained(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
         return False
     met |= {expr}
     match expr:
+        case ast.Name() if (given := arithmetic_of(v, expr)) is not None:
+            return _trained(v, given, met)
         case ast.Name() | ast.Attribute():
             return any(isinstance(made := _made(o), ast.Call) and _trained(v, made, met) for o in v.of(expr))
+        case ast.BinOp(left=left, right=right):
+            return _trained(v, left, met) or _trained(v, right, met)
+        case ast.UnaryOp(operand=inner):
+            return _trained(v, inner, met)
         case ast.Subscript(value=whole):
             return _trained(v, whole, met)
         case ast.Call(func=func, args=args):

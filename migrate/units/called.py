@@ -16,7 +16,7 @@ from ..knowledge.models import FORWARDING
 from ..knowledge.results import loss
 from ..nodes import positional_parameters
 from .apart import GIVEN, ApartRun, apart_runs, starts_trainings, training_functions
-from .contents import arithmetic, converted, facts_of, item_of, nested, with_item
+from .contents import arithmetic, converted, facts_of, gives_its_type, item_of, nested, with_item
 from .doubles import made_double
 from .frames import MAX_DEPTH, Env, Frame, key_of
 from .halves import (
@@ -105,6 +105,8 @@ class Called(Seen, ABC):
             return self._model(frame, node, name, env, known)
         if self._of_a_base(node) or self._weighs(node):
             return of(HALF if self._cast(frame, node) else FLOAT)
+        if (asked := gives_its_type(node)) is not None and (taken := self.value(asked).flat) & {HALF, MAYBE, FLOAT}:
+            return Value(taken)
         if (said := made_double(self.ctx.v, node, [owner, *given])) is not None:
             if said.flat & {ARRAY, DOUBLE}:
                 return said

@@ -111,6 +111,20 @@ def arithmetic(one: Value, other: Value, op: ast.operator, cast: bool) -> Value:
     return Value(flat)
 
 
+def gives_its_type(node: ast.Call) -> ast.expr | None:
+    """The tensor whose type the result of a call has: ``scores`` of ``y.to(scores.dtype)``, ``y.type_as(scores)``,
+    ``y.to(scores)`` and ``torch.zeros(3, dtype=scores.dtype)``; None of another call."""
+    name = called_name(node) if isinstance(node.func, ast.Attribute) else ""
+    casts = name in ("to", "type", "type_as")
+    for given in (*(node.args if casts else ()), *(k.value for k in node.keywords if k.arg in ("dtype", "other"))):
+        match given:
+            case ast.Attribute(value=tensor, attr="dtype"):
+                return tensor
+            case ast.Name() | ast.Attribute() if name == "type_as" or (casts and len(node.args) == 1):
+                return given
+    return None
+
+
 def converted(node: ast.Call, held: Value) -> Value:
     """``x.to(...)`` and ``x.type(...)``."""
     given = [*node.args, *(k.value for k in node.keywords if k.arg in ("dtype", "device", "other"))]

@@ -42,6 +42,8 @@ def _counted(v: Values, expr: ast.expr, steps: int) -> int | None:
             each = {_of_object(v, o, steps) for o in v.in_order(v.of(expr))}
             if each <= {None} and isinstance(expr, ast.Attribute):
                 each = {dimensions(v, one, steps) for one in _buffers(v, expr.attr)}
+            if each <= {None} and isinstance(expr, ast.Name) and (given := arithmetic_of(v, expr)) is not None:
+                return dimensions(v, given, steps)
             return each.pop() if len(each) == 1 else None
         case ast.Subscript(value=whole, slice=ast.Constant(value=int() | str()) | ast.Name() | ast.BinOp()):
             return _item_of(dimensions(v, whole, steps))
@@ -69,9 +71,35 @@ def _counted(v: Values, expr: ast.expr, steps: int) -> int | None:
                 return 0
             sides = [one for one in (left, right) if not isinstance(one, ast.Constant)]
             counts = [count for one in sides if (count := dimensions(v, one, steps)) is not None]
+            if counts and len(counts) < len(sides) and any(map(is_reduced, sides)):
+                return max(counts)  # two numbers, of which one is float32
             return max(counts) if counts and len(counts) == len(sides) else None
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return dimensions(v, inner, steps)
         case _:
             return None
+
+
+def arithmetic_of(v: Values, name: ast.Name) -> ast.expr | None:
+    """The arithmetic that a name of a function stands for, where it is given nothing else."""
+    home = v.m.binding_scope(name.id, v.m.scope(name))
+    if home is None or not home.is_function or name.id in home.params:
+        return None
+    bound = v.m.bindings(name.id, home)
+    match [v.m.parent[one] for one in bound]:
+        case [ast.Assign(targets=[ast.Name()], value=ast.BinOp() | ast.UnaryOp() as value)]:
+            return value
+        case _:
+            return None
+
+
+def is_reduced(expr: ast.expr) -> bool:
+    """Whether a tensor was reduced to one number: ``loss.pow(2).mean()``."""
+    match expr:
+        case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]):
+            return name in REDUCTIONS
+        case _:
+            return False
 
 
 def _is_float32(v: Values, expr: ast.expr, steps: int) -> bool:

@@ -373,11 +373,6 @@ class Unit:
         return any(o.unscaled for o in self.options.values()) or any(when.value is True for when in static)
 
     @property
-    def perhaps_fixed_scale(self) -> bool:
-        """Whether none may move: some option of the program makes it static."""
-        return any(o.unscaled or o.scale is not None for o in self.options.values())
-
-    @property
     def off(self) -> bool:
         """Whether mixed precision is off for good (O0): the scaler does nothing, and reads no state."""
         return bool(self.options) and all(o.levels == {"O0"} for o in self.options.values())

@@ -7,8 +7,11 @@ from textwrap import dedent, indent
 
 import pytest
 
+from migrate.facts.module import Module
+from migrate.flow.values import Values
 from migrate.plan.decide import decide
 from migrate.plan.regions.coverage import Coverage
+from migrate.units.dimensions import dimensions
 from migrate.units.halves import FLOAT, HALF, MAYBE, OTHER, Value, doubtful, join, of, proved
 from migrate.units.precision import Precision
 from tests.asking import context, marked, unit
@@ -65,6 +68,12 @@ OUTSIDE = {
     "out.to(device)": "half",
     "out.to(torch.float32)": "float",
     "out.to(y.dtype)": "maybe",
+    "y.to(out.dtype)": "half",
+    "y.to(dtype=out.dtype)": "half",
+    "y.type_as(out)": "half",
+    "y.to(loss)": "float",
+    "y.to(device)": "other",
+    "torch.zeros(3, dtype=out.dtype)": "half",
     "out.type(torch.float64)": "double",
     "torch.zeros(3, dtype=torch.double)": "double",
     "torch.from_numpy(np.random.rand(3))": "double",
@@ -373,6 +382,31 @@ def test_beside_a_tensor_without_dimensions() -> None:
             assert types(text) == answer, (made, expression)
     given = "temperature = torch.tensor(8.0).cuda()\n" + LOOP + "    value = x / temperature.to(out)  # ?\n"
     assert types(TOP + given) == "half"  # nothing says that x is half: it is not cast
+
+
+NUMBERS = """\
+class Net(torch.nn.Module):
+    def __init__(self):
+        self.gate = torch.nn.Parameter(torch.tensor(0.3))
+    def number(self, x):
+        scale = 1 + self.gate
+        negative = -self.gate
+        mean = x.mean() * self.gate
+        two = self.gate
+        two = x
+        return NAMED
+net = Net()
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "answer"),
+    [("scale", 0), ("negative", 0), ("mean", 0), ("two", None), ("x", None), ("-(scale * 2)", 0)],
+)
+def test_how_many_dimensions_a_name_has(named: str, answer: int | None) -> None:
+    module = Module(TOP + NUMBERS.replace("NAMED", named))
+    returned = [node.value for node in module.all(ast.Return)]
+    assert returned[-1] is not None and dimensions(Values(module), returned[-1]) == answer
 
 
 @pytest.mark.parametrize(("depth", "answer"), [(1, "half"), (3, "half"), (8, "maybe/other")])

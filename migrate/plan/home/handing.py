@@ -14,6 +14,7 @@ from ...units.order import Order
 from ...units.references import escape
 from ...units.translate import paired, passed, receiver, unpacked
 from ...units.unit import Context, Manual, Unit
+from ..called_by_python import called_by_python
 from ..inserted import has_default, is_vararg
 from ..schedule import Scaler
 from . import switch
@@ -85,7 +86,13 @@ class Handing(Making, ABC):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             raise Manual(node, "the optimizer comes in through a lambda")
         calls = ctx.v.calls[node]
-        if not calls:
+        if (unseen := called_by_python(ctx, node)) is not None:
+            raise Manual(
+                unseen,
+                f"{node.name}() is called by Python, or by a library, which hand it no scaler",
+                "keep the GradScaler as an attribute of the object, or ask torch.is_autocast_enabled()",
+            )
+        if all(ctx.m.inside(call, node) for call in calls):  # itself is nobody
             raise Manual(
                 node,
                 f"{node.name}() gets its optimizer from callers outside this file, so the scaler has to come from "

@@ -338,14 +338,16 @@ class Finder(Handing):
         return further[0] if further else None
 
     def _nearest_names(self, node: ast.AST, scope: Scope) -> list[str]:
-        """The names of a function: first what ``node`` itself is read from, then what its statement calls, then all."""
-        root = node
+        """The names of a function: first what ``node`` itself is read from, then what its statement calls, then
+        all that have a value there."""
+        m, root = self.ctx.m, node
         while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
             root = root.func if isinstance(root, ast.Call) else root.value
         first = [root.id] if isinstance(root, ast.Name) else []
-        called = [n.func for n in walk(self.ctx.m.statement(node)) if isinstance(n, ast.Call)]
+        called = [n.func for n in walk(m.statement(node)) if isinstance(n, ast.Call)]
         near = [n.id for func in called for n in walk(func) if isinstance(n, ast.Name)]
-        every = {*scope.names, *scope.params}
+        later = {n for n in scope.names if (stores := m.stores(n, scope)) and m.start(node) < min(map(m.start, stores))}
+        every = ({*scope.names} - (later if scope.is_function else set())) | {*scope.params}
         return [*dict.fromkeys(n for n in (*first, *sorted(near), *sorted(every)) if n in every)]
 
     def _reach_without(self, scaler: Scaler, node: ast.AST) -> str:

@@ -25,7 +25,7 @@ def review_own_scales(ctx: Context, unit: Unit, homes: Homes) -> None:
         scope = m.function(creation.anchor)
         owner = m.class_of(scope) if "." in creation.text else None
         init = constructor(owner) if owner is not None else None
-        if owner is None or init is None or creation.enabled.value is False or unit.perhaps_fixed_scale:
+        if owner is None or init is None or creation.enabled.value is False or unit.fixed_scale:
             continue
         family = [cls for cls in ctx.made_classes if owner in hierarchy(ctx, cls)]
         own = any(m.class_of(m.function(i.call)) in {owner, *family} for i in unit.initializes if i.optimizers)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ...facts.module import Module
 from ...facts.names import is_property, root_name
 from ...facts.once import once_each
 from ...facts.scopes import Scope
@@ -40,9 +41,9 @@ def changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
     """Whether an expression has another value in another round of a loop around it, or by another caller; ``attr``:
     the attribute of it that is asked for."""
     m = ctx.m
-    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not off_first(x.iter, attr)]
+    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not off_first(m, x.iter, attr)]
     turned = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
-    comprehended = _comprehended(m.ancestors(expr))
+    comprehended = _comprehended(m, m.ancestors(expr))
     if any(_changes_outside(ctx, key, depth) for key in asked_of_environment(expr)):
         return True
     for name in [n for n in walk(expr) if isinstance(n, ast.Name)]:
@@ -140,10 +141,10 @@ def _turned_off(ctx: Context, home: Scope, name: str, asked: str) -> bool:
     )
 
 
-def _comprehended(around: Iterable[ast.AST]) -> set[str]:
+def _comprehended(m: Module, around: Iterable[ast.AST]) -> set[str]:
     """The names that comprehensions give another value in each round: ``[run(cfg) for cfg in RUNS]``."""
     kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    parts = [part for one in around if isinstance(one, kinds) for part in one.generators if not off_first(part.iter)]
+    parts = [part for one in around if isinstance(one, kinds) for part in one.generators if not off_first(m, part.iter)]
     return {n.id for part in parts for n in walk(part.target) if isinstance(n, ast.Name)}
 
 
@@ -251,7 +252,7 @@ def _written(ctx: Context, call: ast.Call, value: ast.expr, depth: int) -> list[
 
 def _of_a_loop(ctx: Context, name: ast.Name, attr: str) -> bool:
     loop = ctx.m.parent[name]
-    return isinstance(loop, (ast.For, ast.AsyncFor)) and loop.target is name and not off_first(loop.iter, attr)
+    return isinstance(loop, (ast.For, ast.AsyncFor)) and loop.target is name and not off_first(ctx.m, loop.iter, attr)
 
 
 def _of_the_object(ctx: Context, own: ast.Name, attr: str) -> Iterator[ast.expr]:

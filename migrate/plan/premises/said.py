@@ -5,20 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ...facts.module import Module
 from ...flow.arguments import default_of
 from ...units.translate import passed
 from ...units.unit import Context
+from .command_lines import said_on
 
 
-def off_first(source: ast.expr, attr: str = "") -> bool:
+def off_first(m: Module, source: ast.expr, attr: str = "") -> bool:
     """Whether a loop goes over constants, those that say no first: ``for fp16 in (False, True)``; or, where an
     attribute is asked for, ``for argv in ([], ["--fp16"])``."""
     items = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
-    said = [_says(item, attr) for item in items]
+    said = [_says(m, item, attr) for item in items]
     return bool(said) and None not in said and said == sorted(map(bool, said))
 
 
-def _says(item: ast.expr, attr: str) -> bool | None:
+def _says(m: Module, item: ast.expr, attr: str) -> bool | None:
     """Whether an item switches mixed precision on; None where that is not written."""
     match item:
         case ast.Constant(value=value) if value in (False, True):
@@ -26,13 +28,9 @@ def _says(item: ast.expr, attr: str) -> bool | None:
         case ast.Constant(value="O0" | "O1" | "O2" | "O3" as level):
             return level != "O0"
         case ast.List(elts=words) | ast.Tuple(elts=words) if attr and all(isinstance(x, ast.Constant) for x in words):
-            return any(is_option(word, attr) for word in words)
+            return said_on(m, [str(word.value) for word in words if isinstance(word, ast.Constant)], attr)
         case _:
             return None
-
-
-def is_option(word: ast.expr, attr: str) -> bool:
-    return isinstance(word, ast.Constant) and str(word.value).lstrip("-").replace("-", "_") == attr
 
 
 def given_once(ctx: Context, value: ast.expr) -> ast.expr | None:
@@ -66,9 +64,9 @@ def made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
     if any(keyword.arg is None for keyword in value.keywords):
         return None
     for arg in value.args:
-        words = [e for e in arg.elts if isinstance(e, ast.Constant)] if isinstance(arg, ast.List) else None
-        if words is not None and all(isinstance(word.value, str) for word in words):
-            return any(is_option(word, attr) for word in words)
+        words = [e.value for e in arg.elts if isinstance(e, ast.Constant)] if isinstance(arg, ast.List) else None
+        if words is not None and all(isinstance(word, str) for word in words):
+            return said_on(ctx.m, [str(word) for word in words], attr)
     classes = [o.key for o in ctx.v.of(value.func) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
     given = next((one for cls in classes if (one := _given_to(ctx, value, cls, attr)) is not None), None)
     return bool(given.value) if isinstance(given, ast.Constant) else None

@@ -56,9 +56,10 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
                     said = f"this may be left out (`{test}`), and the step is taken all the same: {_PENDING}"
                     unit.infos.append((scale.call, "APX060", said))
                     break
+                where = "holds" if any(m.inside(scale.call, s) for s in stmt.orelse) else "does not hold"
                 raise Manual(
                     scale.call,
-                    f"the backward is left out where `{test}` does not hold, while the step (line {step.stmt.lineno}) "
+                    f"the backward is left out where `{test}` {where}, while the step (line {step.stmt.lineno}) "
                     "may be taken all the same: with no backward since the last step, scaler.step() raises where Apex "
                     "did nothing",
                     "set a flag beside the backward, and step only where it is set: if pending: "

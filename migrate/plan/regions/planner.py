@@ -25,6 +25,7 @@ from ...units.references import handed_on
 from ...units.slices import Slices
 from ...units.translate import collected, passed
 from ...units.unit import Context, Manual, Unit
+from ..called_by_python import called_by_python
 from . import lazy
 from .gradless import Scan
 from .joined import Joined, end, start
@@ -725,7 +726,7 @@ class Planner:
         if scope not in known:
             known[scope] = False  # a function that is only called by itself, in the end, is not
             calls = self.ctx.v.calls[scope.node] if scope.is_function else []
-            known[scope] = bool(calls) and all(
+            known[scope] = bool(calls) and called_by_python(self.ctx, scope.node) is None and all(
                 self.in_region(c) or self.covered(self.ctx.m.function(c), known) for c in calls
             )
         return known[scope]

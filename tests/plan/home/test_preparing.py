@@ -148,6 +148,16 @@ def test_objects_that_train_side_by_side_shared_a_scale(main: str) -> None:
     assert len(said) == 1 and said[0].startswith("each object of Member has a GradScaler of its own")
 
 
+@pytest.mark.parametrize(
+    ("scale", "said"), [("128.0", False), ("'dynamic'", True), ("128.0 if lr else 'dynamic'", True)]
+)
+def test_a_scale_that_does_not_move_is_shared_by_all(scale: str, said: bool) -> None:
+    text = OBJECTS.replace('opt_level="O1"', f'opt_level="O1", loss_scale={scale}')
+    text += "".join(f"    {line}\n" for line in SIDE_BY_SIDE["two lines"].splitlines())
+    messages = [one.message for one in migrate_module(text, Settings()).findings]
+    assert any("has a GradScaler of its own" in one for one in messages) is said
+
+
 @pytest.mark.parametrize("main", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
 def test_objects_one_behind_the_other_began_anew(main: str) -> None:
     assert objects(main) == ([Applicability.SAFE], [])

@@ -600,3 +600,22 @@ PARSED = PARSED.replace("if use_amp:", "if args.amp:")
 def test_what_is_made_of_what_callers_hand_over(calls: str, named: bool) -> None:
     findings = migrate_module(PARSED.replace("CALLS", calls), Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+@pytest.mark.parametrize(
+    ("declared", "calls", "named"),
+    [
+        ('"--no-fp16", dest="fp16", action="store_false"', '([], ["--no-fp16"])', True),
+        ('"--no-fp16", dest="fp16", action="store_false"', '(["--no-fp16"], [])', False),
+        ('"--fp16", type=int, default=1', '(["--lr", "1"], ["--fp16", "0"])', True),
+        ('"--fp16", type=int, default=1', '(["--fp16=0"], [])', False),
+        ('"--fp16", type=int, default=1', '([], ["--fp16", "1"])', False),
+        ('"--fp16", action="store_true", default=True', '([], ["--fp16"])', False),
+        ('"--fp16", action="store_true"); parser.set_defaults(fp16=True', '([], ["--fp16"])', False),
+        ('"--fp16", nargs="?", const=True, default=False', '(["--fp16"], ["--lr", "1"])', True),
+    ],
+)
+def test_a_command_line_and_what_holds_by_default(declared: str, calls: str, named: bool) -> None:
+    text = HELD.replace("ARGVS", calls).replace("for argv in", f"parser.add_argument({declared})\nfor argv in")
+    findings = migrate_module(text, Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
