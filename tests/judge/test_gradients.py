@@ -525,12 +525,6 @@ def train_epoch(net, optimizer, batches):
     return 0.0
 
 
-def once_more(net, optimizer, batches, left=3):
-    train_epoch(net, optimizer, batches)
-    if left:
-        once_more(net, optimizer, batches, left - 1)
-
-
 def main(batches):
     net = nn.Linear(2, 2)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -539,6 +533,16 @@ def main(batches):
     return EPOCHS
 """
 )
+
+
+ONCE_MORE = """\
+def once_more(net, optimizer, batches, left=3):
+    train_epoch(net, optimizer, batches)
+    if left:
+        once_more(net, optimizer, batches, left - 1)
+
+
+"""
 
 
 @pytest.mark.parametrize(
@@ -556,7 +560,8 @@ def main(batches):
 )
 def test_a_comprehension_is_a_loop(epochs: str, again: bool) -> None:
     """Apex leaves the first step of the next epoch out, where the one before was left behind an overflow."""
-    text = EPOCHS.replace("EPOCHS", epochs)
+    more = ONCE_MORE if "once_more" in epochs else ""
+    text = EPOCHS.replace("EPOCHS", epochs).replace("def main", f"{more}def main")
     assert _grades(text.replace("LEAVE", "pass")) == ["safe"]
     assert _grades(text.replace("LEAVE", "if loss.item() > 10:\n            break")) == ["review" if again else "safe"]
 
