@@ -67,6 +67,8 @@ class SearchPath:
             near = [one for one in near if not self._installed(words[0], here, _begun(one, len(words)))]
         if len(near) < 2:
             return near
+        if len(words) == 1 and (own := os.path.join(here, "__init__.py")) in near:
+            return [own]  # a file of the package `data` is imported, and no script beside `data/data.py`
         shared = [len(os.path.commonpath([one, location])) for one in near]
         near = [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
         # of `utils/misc.py` and `timm/utils/misc.py` a script beside both folders means the former

@@ -11,6 +11,7 @@ Source: torch docs, "Automatic Mixed Precision package": backward under autocast
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from ..facts.gradless import no_gradient
 from ..plan.regions.marks import Hoist, Region
@@ -40,23 +41,14 @@ NOTES = {
 def apply(plan: Plan, work: Work) -> None:
     """Wrap the unit's regions, and name a loss that was computed in an argument."""
     started: set[ast.stmt] = set()
-    for region in plan.planner.regions:
-        stmts = set(region.block.body[region.first : region.last + 1])
-        if stmts & work.wrapped or region in work.within:
-            continue  # another unit of the file runs the same statements
-        work.wrapped |= stmts
-        entered = work.native(region.block.body[region.first]).autocast(plan.enabled_at[region])
-        header = _joins(region)
-        if header is not None and (beside := _last_item(work, header)) is not None:
-            work.draft.insert_at(work.m.end(beside), f", {entered}")
-            work.draft.on_own_lines(work.m.place[header.body[0]][0])
-            work.note(plan.unit.number, ID, beside, "autocast joins the block that is there")
-        else:
-            first = region.block.body[region.first]
-            asked = [f"{one.name} = {one.text}" for one in plan.named if one.before is first]
-            work.draft.wrap(region.block, region.first, region.last, "\n".join([*asked, f"with {entered}:"]))
-            started.add(first)
-        _note(plan, work, region)
+    for planned in plan.planner.regions:
+        region = work.grown.get(planned, planned)
+        if region is None or planned in work.within:
+            continue
+        for part in _unwrapped(work, region):
+            work.wrapped |= {*part.stmts()}
+            _wrap(plan, work, planned, part, started)
+            _note(plan, work, planned, part)
     for one in plan.named:
         if one.before not in started:
             work.draft.before(one.before, f"{one.name} = {one.text}")
@@ -71,6 +63,33 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.before(hoist.stmt, f"with {work.native(hoist.stmt).autocast(enabled)}:", f"\t{line}")
         work.draft.replace(hoist.expr, hoist.name)
         work.note(plan.unit.number, ID, hoist.expr, "the loss is computed under autocast, before it is scaled")
+
+
+def _unwrapped(work: Work, region: Region) -> list[Region]:
+    """What of a region no other unit of the file runs under autocast already."""
+    parts: list[Region] = []
+    for index, stmt in enumerate(region.stmts(), region.first):
+        if stmt in work.wrapped:
+            continue
+        if parts and parts[-1].last == index - 1:
+            parts[-1].last = index
+        else:
+            parts.append(replace(region, first=index, last=index))
+    return parts
+
+
+def _wrap(plan: Plan, work: Work, planned: Region, region: Region, started: set[ast.stmt]) -> None:
+    first = region.block.body[region.first]
+    entered = work.native(first).autocast(plan.enabled_at[planned])
+    header = _joins(region)
+    if header is not None and (beside := _last_item(work, header)) is not None:
+        work.draft.insert_at(work.m.end(beside), f", {entered}")
+        work.draft.on_own_lines(work.m.place[header.body[0]][0])
+        work.note(plan.unit.number, ID, beside, "autocast joins the block that is there")
+        return
+    asked = [f"{one.name} = {one.text}" for one in plan.named if one.before is first]
+    work.draft.wrap(region.block, region.first, region.last, "\n".join([*asked, f"with {entered}:"]))
+    started.add(first)
 
 
 def _above(plan: Plan, work: Work, hoist: Hoist, enabled: str) -> ast.stmt | None:
@@ -99,10 +118,10 @@ def _last_item(work: Work, with_: ast.With) -> ast.expr | None:
     return items[-1] if plain and with_.items[-1].optional_vars is None else None
 
 
-def _note(plan: Plan, work: Work, region: Region) -> None:
+def _note(plan: Plan, work: Work, planned: Region, region: Region) -> None:
     first, last = region.block.body[region.first], region.block.body[region.last]
     what = "forward and loss run under autocast"
     if region.why == "evaluation":
-        when = " where something had initialized Apex" if region in plan.alone else ""
+        when = " where something had initialized Apex" if planned in plan.alone else ""
         what = f"evaluation runs under autocast, as it did under O1{when}"
     work.note_lines(plan.unit.number, ID, work.m.first_line(first), work.m.last_line(last), what)

@@ -66,6 +66,13 @@ def test_two_packages_of_one_name_that_both_lie_aside_may_both_be_meant(tmp_path
     assert all(_reached(root, "train.py", f"{one}/utils/misc.py") for one in ("one", "two"))
 
 
+def test_a_module_of_a_package_takes_from_its_package_and_not_from_a_module_of_its_name(tmp_path: Path) -> None:
+    names = ("data/__init__.py", "data/data.py", "data/loader.py", "run.py")
+    root = tree(tmp_path, {**dict.fromkeys(names, ""), "data/loader.py": "from data import Loader\n"})
+    imports = Imports([str(root / name) for name in names])
+    assert imports.meant(str(root / "data/loader.py"))["data"] == [str(root / "data/__init__.py")]
+
+
 def test_a_name_that_stands_in_a_lib_folder_is_meant(tmp_path: Path) -> None:
     """Scripts put `lib` on the path; a file deeper down is no module of the same name (`import random`)."""
     root = tree(

@@ -127,3 +127,60 @@ def test_a_flag_that_another_file_has_too_hangs_on_nothing(asks: str) -> None:
     files = [FileText(BASE, name="base.py"), FileText(DERIVED + asks, name="main.py", links={"base": 0})]
     results = migrate_program(files, Settings())
     assert [unit.applicability for one in results for unit in one.units] == [Applicability.SAFE]
+
+
+SCALER = """\
+import torch
+
+try:
+    from apex import amp
+    has_apex = True
+except ImportError:
+    has_apex = False
+
+
+class ApexScaler:
+    def __call__(self, loss, optimizer, clip_grad=None):
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        if clip_grad is not None:
+            torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), clip_grad)
+        optimizer.step()
+"""
+TRAINING = """\
+import torch
+from scalers import ApexScaler, has_apex
+
+if has_apex:
+    from apex import amp
+
+
+def train(model, loader, optimizer, args, loss_scaler=None):
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        if loss_scaler is not None:
+            loss_scaler(loss, optimizer, clip_grad=args.clip_grad)
+        else:
+            loss.backward()
+            if args.clip_grad is not None:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), args.clip_grad)
+            optimizer.step()
+
+
+def main(args, loader):
+    model = torch.nn.Linear(3, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss_scaler = None
+    if has_apex:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+        loss_scaler = ApexScaler()
+    train(model, loader, optimizer, args, loss_scaler)
+"""
+
+
+def test_a_flag_that_another_file_takes_over_is_that_flag() -> None:
+    """Whoever imports what says that Apex is there asks the same (timm)."""
+    files = [FileText(SCALER, "scalers.py"), FileText(TRAINING, "train.py", links={"scalers": 0})]
+    results = migrate_program(files, Settings())
+    assert [unit.applicability for one in results for unit in one.units] == [Applicability.SAFE]

@@ -204,8 +204,8 @@ def _goes_to_nobody(old: Reading, functions: Mapping[ast.AST | None, ast.AST], n
 def _presence(comparison: Comparison, old: Reading, new: Reading) -> frozenset[str]:
     """The names of Apex, and those that were set True where it is there and that nothing reads any more."""
     given: dict[str, list[ast.AST | None]] = defaultdict(list)
-    for name, theirs, _ in comparison.changes:
-        given[name] += theirs[1:]
+    for name, theirs, _ in comparison.changes:  # who imports one takes it as it is
+        given[name] += (one for one in theirs[1:] if not isinstance(one, ast.alias) or one.name != plain_name(name))
     flags = {
         name
         for name, values in given.items()

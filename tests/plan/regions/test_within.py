@@ -154,3 +154,64 @@ def test_the_longer_of_two_regions_of_a_block() -> None:
     assert [unit.applicability for unit in result.units] == [Applicability.SAFE, Applicability.SAFE]
     assert result.new_text is not None
     assert CRITIC in result.new_text and result.new_text.count("torch.autocast(") == 2, result.new_text
+
+
+EVALUATED = """\
+import torch
+from apex import amp
+
+
+class Net:
+    def __init__(self, use_amp):
+        self.g, self.d = torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
+        self.opt_g = torch.optim.SGD(self.g.parameters(), lr=0.1)
+        self.opt_d = torch.optim.SGD(self.d.parameters(), lr=0.1)
+        if use_amp:
+            self.g, self.opt_g = amp.initialize(self.g, self.opt_g, opt_level="O1")
+            BETWEENself.d, self.opt_d = amp.initialize(self.d, self.opt_d, opt_level="O1")
+        self.use_amp = use_amp
+
+    def update_g(self, x):
+        self.opt_g.zero_grad()
+        loss = -self.d(self.g(x)).mean()
+        if self.use_amp:
+            with amp.scale_loss(loss, self.opt_g) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        self.opt_g.step()
+
+    def update_d(self, x):
+        self.opt_d.zero_grad()
+        loss = self.d(self.g(x).detach()).mean() - self.d(x).mean()
+        if self.use_amp:
+            with amp.scale_loss(loss, self.opt_d) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        self.opt_d.step()
+
+    def evaluate(self, x):
+        with torch.no_grad():
+            fake = self.g(x)
+            NEXT
+            other = self.g(fake)
+            real = self.d(x)
+            print(real.argmax(1), self.d(other).argmax(1))
+        return other
+"""
+
+
+@pytest.mark.parametrize("following", ["pass", "given = self.d(x)"])
+def test_a_region_that_reaches_into_another_units_is_one_with_it(following: str) -> None:
+    result = migrate_module(EVALUATED.replace("BETWEEN", "").replace("NEXT", following), Settings())
+    assert result.new_text is not None and not [one for one in result.findings if one.rule == "APX031"]
+    evaluated = result.new_text.partition("def evaluate")[2]
+    assert evaluated.count("torch.autocast") == 1 and evaluated.index("torch.autocast") < evaluated.index("fake =")
+    assert evaluated.index("\n            print(") > 0
+
+
+def test_of_another_condition_what_is_left_gets_a_region_of_its_own() -> None:
+    text = EVALUATED.replace("BETWEEN", "print(self.g)\n            ").replace("NEXT", "given = self.d(x)")
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None and not [one for one in result.findings if one.rule == "APX031"]
