@@ -24,7 +24,8 @@ class Order:
         self.ctx = ctx
         self._sites: dict[ast.AST, list[ast.AST]] = {}  # function -> initialize calls, and calls that run one
         self._entered: dict[tuple[ast.AST, bool], frozenset[bool]] = {}
-        todo: list[ast.AST] = [i.call for i in unit.initializes]
+        self._begin = [i.call for i in unit.initializes]
+        todo: list[ast.AST] = [*self._begin]
         while todo:
             site = todo.pop()
             function = ctx.m.function(site).node
@@ -93,12 +94,15 @@ class Order:
     def _runs_elsewhere(self, module: ast.AST) -> bool:
         """Whether no run that comes to a file's own code runs ``initialize``: all ways to it begin in other scripts, or
         in the main block of a file that is imported there."""
-        m, tops = self.ctx.m, self._tops
-        if tops is None or len(m.files) == 1 or not self._sites:  # a class that scales by itself initializes nothing
+        m = self.ctx.m
+        if len(m.files) == 1 or not self._sites:  # a class that scales by itself initializes nothing
             return False
-        file = m.file(module)
+        file, begin = m.file(module), {m.file(call) for call in self._begin}
         runs = [root for root in m.roots if root is file or file in m.reached(root)]
-        return bool(runs) and not any(
+        if runs and all(begin.isdisjoint((root, *m.reached(root))) for root in runs):
+            return True  # a demonstration, which never sees a file that initializes
+        tops = self._tops
+        return tops is not None and bool(runs) and not any(
             m.file(top) is root or (m.file(top) in m.reached(root) and not m.idle(top)) for root in runs for top in tops
         )
 
