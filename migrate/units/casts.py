@@ -15,6 +15,7 @@ from ..nodes import walk
 from .public import listed
 from .registered_apply import applied
 from .unit import Context
+from .unmarked import may_take_none
 
 
 def casts_only(ctx: Context) -> bool:
@@ -95,13 +96,15 @@ def wraps_extension(ctx: Context, use: ast.expr) -> bool:
     wrapped, above = call.args[0], ctx.m.parent[call]
     if not isinstance(above, ast.Assign) or not all(isinstance(target, ast.Name) for target in above.targets):
         return False
+    names = {target.id for target in above.targets if isinstance(target, ast.Name)}
+    calls = [c for c in ctx.m.all(ast.Call) if last_name(c.func) in names]
+    if any(c.args and may_take_none(ctx, c.args[0]) for c in calls):
+        return False
     if isinstance(wrapped, ast.Attribute):
         return isinstance(wrapped.value, ast.Name) and any(
             isinstance(one, ast.alias) for one in ctx.m.declared(wrapped.value.id)
         )
     functions = [f for f in ctx.m.declared(wrapped.id) if isinstance(f, ast.FunctionDef)] if _is_name(wrapped) else []
-    names = {target.id for target in above.targets if isinstance(target, ast.Name)}
-    calls = [c for c in ctx.m.all(ast.Call) if last_name(c.func) in names]
     return (
         bool(functions)
         and all(_takes_a_tensor(f) and not _casts_inside(ctx, f, ctx.facts.uses[use].split(".")[-1]) for f in functions)
@@ -158,7 +161,7 @@ def _casts_inside(ctx: Context, function: ast.FunctionDef | ast.AsyncFunctionDef
 def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
     """Whether autocast's own can stand for a use: a decorator of a method, or a registration that autocast knows.
 
-    ``custom_fwd`` marks its first argument, so a plain function may not be called by keyword or with a list."""
+    ``custom_fwd`` marks its first argument, which takes no attribute if it is a number or a list."""
     above = ctx.m.parent[use]
     if tail in ("float_function", "half_function"):
         if wraps_extension(ctx, use) or another_name(ctx, use) is not None:
@@ -171,7 +174,7 @@ def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
         if first == "ctx":
             return True
         calls = ctx.v.calls[above]
-        plain = bool(calls) and all(c.args and not isinstance(c.args[0], (ast.List, ast.Tuple)) for c in calls)
+        plain = bool(calls) and all(c.args and not may_take_none(ctx, c.args[0]) for c in calls)
         if not calls:  # whoever calls it is not read here
             plain = _takes_a_tensor(above)  # type: ignore[arg-type]
         return plain or ctx.m.self_name(ctx.m.scope_of[above]) is not None

@@ -36,6 +36,8 @@ LINE
         ("f = amp.float_function(_C.nms)", True),
         ("f = amp.float_function(boxes)\nf(p, q)", True),
         ("f = amp.float_function(boxes)\nf(a=p, b=q)", False),
+        ("f = amp.float_function(boxes)\nf(0.5, q)", False),
+        ("f = amp.float_function(_C.nms)\nf((p, q), 2)", False),
         ("f = amp.float_function(levels)\nf([p, q], 2)", False),
         ("pooler.pool = amp.float_function(pooler.pool)", False),
         ("pooler.pool = amp.float_function(boxes)", False),
@@ -120,5 +122,31 @@ def test_what_apex_cast_inside_of_a_decorated_function(decorator: str, body: str
 def test_a_plain_function_whose_callers_are_not_read(body: str, migrated: bool) -> None:
     head = "import torch\nimport torch.nn.functional as F\nfrom apex import amp\n\n\n"
     text = f"{head}@amp.float_function\ndef up(x, size):\n    return {body}\n"
+    result = migrate_module(text, Settings(), standing=Standing(Leads.NOBODY))
+    assert ("custom_fwd(" in (result.new_text or "")) is migrated
+
+
+@pytest.mark.parametrize(
+    ("call", "migrated"),
+    [
+        ("op(x, 2)", True),
+        ("op(2, x)", False),
+        ("op(-1.5, x)", False),
+        ("op('mean', x)", False),
+        ("op({'x': x}, 2)", False),
+        ("op(parts, 2)", False),
+        ("op(gamma, x)", False),
+        ("wrapped(x)", False),  # None by default
+        ("wrapped(x, x)", True),
+        ("op(x if x.any() else 0, 2)", False),
+    ],
+)
+def test_what_is_handed_first_has_to_take_an_attribute(call: str, migrated: bool) -> None:
+    head = "import torch\nfrom apex import amp\n\n\n"
+    defined = "@amp.float_function\ndef op(a, b):\n    return a * b\n\n\n"
+    text = (
+        f"{head}{defined}def wrapped(b, a=None):\n    return op(a, b)\n\n\n" if "wrapped" in call else head + defined
+    )
+    text += f"def run(x):\n    gamma, parts = 2.0, []\n    gamma = 2.0\n    parts.append(x)\n    return {call}\n"
     result = migrate_module(text, Settings(), standing=Standing(Leads.NOBODY))
     assert ("custom_fwd(" in (result.new_text or "")) is migrated

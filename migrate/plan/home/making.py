@@ -141,8 +141,8 @@ class Making:
                 raise Manual(
                     self.unit.line_node,
                     "several variables or attributes hold an optimizer that is trained here, and Apex is not "
-                    "initialized beside each of them (a script without amp that shares this loop); one scaler has to "
-                    "serve all",
+                    "initialized beside each of them (it is elsewhere, or in no run of a script that shares this "
+                    "loop); one scaler has to serve all",
                     "hand the loop a scaler; a script without amp one that is switched off: GradScaler(enabled=False)",
                 )
             return self._create_apart(scaler, place)
@@ -337,11 +337,11 @@ class Making:
         return [Creation(scaler, anchor, text, enabled, before=before, renamed=renamed)]
 
     def _begun_for_each(self, scaler: Scaler) -> bool:
-        """Whether each of several functions that train initializes its optimizer, or calls a function that does: Apex
-        began with a new loss scale at each call, and so does a scaler that is made beside it."""
+        """Whether each of several functions that train, or that make trainers, initializes its optimizer, or calls a
+        function that does: Apex began with a new loss scale at each call, as does a scaler that is made beside it."""
         m = self.ctx.m
         places = self._places.get(id(scaler), [])
-        homes = [place.scope for place in places]
+        homes = [self._home_of(place) for place in places]
         begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
         own = begins.intersection(homes) if len(begins) > 1 else set[Scope]()
         if not all(scope.is_function for scope in begins) or begins <= own:
@@ -349,6 +349,11 @@ class Making:
         calls = [call for scope in begins - own for call in self.ctx.v.calls[scope.node]]
         callers = {m.function(call) for call in calls if not m.idle(call)}
         return all(scope in callers | own and scope not in begins - own for scope in homes)
+
+    def _home_of(self, place: Place) -> Scope | None:
+        """The function in which a scaler has its home: of one that objects keep, their constructor."""
+        made = switch.constructor(place.owner) if place.owner is not None else None
+        return place.scope if made is None else self.ctx.m.scope_of[made]
 
     def _conditions(self, training: Sequence[Initialize]) -> list[list[tuple[ast.expr, Term]]] | None:
         """The conditions under which one of these calls runs, for each way that leads to it; None where several say

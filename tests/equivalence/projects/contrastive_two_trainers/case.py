@@ -1,4 +1,5 @@
-# expect: manual
+# expect: review
+# differs: forwards|losses
 
 import torch
 import torch.nn as nn
