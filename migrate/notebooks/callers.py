@@ -28,10 +28,10 @@ def told(
         data = _bytes(notebook)
         for location, shown, more in asking:
             spelled = data is None or module_name(location).encode(errors="surrogateescape") in data
-            if not spelled or location not in imports.imported(notebook):
-                continue
+            imported = spelled and location in imports.imported(notebook)
             for name, parameter in more.items():
-                if _calls(notebook, name):
+                leads = imported or ("." in name and imports.reached(notebook, {location}) is not None)
+                if leads and _calls(notebook, name):
                     said = f"{name}() of {shown}, which this notebook calls, takes {parameter} now"
                     found.setdefault(notebook, []).append(Finding(RULE, Severity.REVIEW, 1, 1, said))
     return found
@@ -55,14 +55,24 @@ def _more(old: bytes, new: bytes) -> dict[str, str]:
 
 
 def _asked(data: bytes) -> dict[str, set[str]]:
-    """The parameters without a default of each function of a file's own level."""
+    """The parameters without a default of each function of a file's own level, and of each method of its classes; a
+    constructor is called by the name of its class."""
+    found: dict[str, set[str]] = {}
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        functions = [n for n in ast.parse(data).body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-        return {one.name: set(needed(one)) for one in functions}
-    return {}
+        for stmt in ast.parse(data).body:
+            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found[stmt.name] = set(needed(stmt))
+            for one in stmt.body if isinstance(stmt, ast.ClassDef) else ():
+                if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    name = stmt.name if one.name == "__init__" else f"{stmt.name}.{one.name}"  # type: ignore[attr-defined]
+                    found[name] = set(needed(one))
+    return found
 
 
 def _calls(notebook: str, name: str) -> bool:
+    """Whether a notebook calls a function, or a method of that name."""
+    method = name.rpartition(".")
+    spelled = rf"\.\s*{re.escape(method[2])}\(" if method[0] else rf"\b{re.escape(name)}\("
     with suppress(OSError):
-        return re.search(rf"\b{re.escape(name)}\(".encode(), imports_of(notebook, read(notebook))) is not None
+        return re.search(spelled.encode(), imports_of(notebook, read(notebook))) is not None
     return False

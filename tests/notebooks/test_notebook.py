@@ -169,3 +169,26 @@ def test_a_notebook_that_calls_what_takes_more_now_is_told(tmp_path: Path) -> No
     done = run(tmp_path, "--write", "--allow-dirty")
     assert done.stdout.count("which this notebook calls, takes scaler now") == 1, done.stdout
     assert "def train(model, optimizer, scaler, loader)" in (tmp_path / "engine.py").read_text()
+
+
+def test_a_notebook_that_calls_a_method_which_takes_more_now_is_told(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(
+        "from apex import amp\n\n\nclass Engine:\n"
+        "    def setup(self, model, optimizer):\n        return amp.initialize(model, optimizer)\n\n"
+        "    def train(self, model, optimizer, loader):\n"
+        "        for x in loader:\n            optimizer.zero_grad()\n            loss = model(x).mean()\n"
+        "            with amp.scale_loss(loss, optimizer) as scaled_loss:\n                scaled_loss.backward()\n"
+        "            optimizer.step()\n"
+    )
+    (tmp_path / "making.py").write_text("from engine import Engine\n\n\ndef make():\n    return Engine()\n")
+    (tmp_path / "main.py").write_text(
+        "import torch\nfrom making import make\n\nengine = make()\n"
+        "model = torch.nn.Linear(2, 1).cuda()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "model, optimizer = engine.setup(model, optimizer)\nengine.train(model, optimizer, loader)\n"
+    )
+    written(tmp_path / "away.ipynb", ["import torch\n", "engine.train(model, optimizer, loader)"])
+    written(tmp_path / "other.ipynb", ["from making import make\n", "make().setup(model, optimizer)"])
+    assert "this notebook calls" not in run(tmp_path, "--check").stdout
+    written(tmp_path / "try.ipynb", ["from making import make\n", "make().train(model, optimizer, loader)"])
+    done = run(tmp_path, "--check")
+    assert done.stdout.count("Engine.train() of engine.py, which this notebook calls, takes") == 1, done.stdout
