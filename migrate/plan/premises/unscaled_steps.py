@@ -7,6 +7,7 @@ import ast
 from ...facts.module import Module
 from ...facts.once import once
 from ...facts.sites import Scale
+from ...nodes import walk
 from ...units.unit import Context, Manual, Step, Unit, steps_in
 from ..blocks import common
 from ..gradients.fold import Fold
@@ -56,6 +57,14 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
                     said = f"this may be left out (`{test}`), and the step is taken all the same: {_PENDING}"
                     unit.infos.append((scale.call, "APX060", said))
                     break
+                if (by_hand := _sets_gradients(ctx, stmt, scale)) is not None:
+                    raise Manual(
+                        scale.call,
+                        f"line {by_hand.lineno} sets gradients by hand where this backward is left out, and the step "
+                        f"(line {step.stmt.lineno}) takes them: with no scaled backward ahead, scaler.step() raises",
+                        f"step there without the scaler, {ctx.m.src(step.optimizer)}.step(), and by scaler.step() and "
+                        "scaler.update() in the other arm",
+                    )
                 where = "holds" if any(m.inside(scale.call, s) for s in stmt.orelse) else "does not hold"
                 raise Manual(
                     scale.call,
@@ -86,6 +95,15 @@ def _flag(
         unit.infos += [(one.call, "APX060", _NEVER) for one in flag.steps if unfed(ctx, flag, one.stmt)]
     elif missing is not None:
         raise missing
+
+
+def _sets_gradients(ctx: Context, stmt: ast.If, scale: Scale) -> ast.stmt | None:
+    """Where the arm without the backward gives parameters a gradient: ``p.grad = g``."""
+    other = stmt.orelse if any(ctx.m.inside(scale.call, s) for s in stmt.body) else stmt.body
+    for node in (n for one in other for n in walk(one)):
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Store):
+            return ctx.m.statement(node)
+    return None
 
 
 def _left_otherwise(ctx: Context, stmt: ast.If, scale: Scale, step: Step) -> bool:

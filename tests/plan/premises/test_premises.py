@@ -49,6 +49,14 @@ MANUAL = {
         f"{TOP}loss = model(x)\nif good(loss):\n{indent(BACK, '    ')}optimizer.step()\n",
         "the backward is left out where `good(loss)` does not hold, while the step",
     ),
+    "a backward in the other arm": (
+        f"{TOP}loss = model(x)\nif skip(loss):\n    pass\nelse:\n{indent(BACK, '    ')}optimizer.step()\n",
+        "the backward is left out where `skip(loss)` holds, while the step",
+    ),
+    "gradients that the other arm sets": (
+        loop("if good(loss):\n    BACK\nelse:\n    model.weight.grad = g\nseen = optimizer.step()"),
+        "sets gradients by hand where this backward is left out, and the step",
+    ),
     "entered by hand": (
         loop("s = amp.scale_loss(loss, optimizer)\ns.__enter__()\noptimizer.step()"),
         "is not entered by a with statement",
