@@ -15,7 +15,7 @@ from ..nodes import walk
 from .public import listed
 from .registered_apply import applied
 from .unit import Context
-from .unmarked import may_take_none
+from .unmarked import is_row, may_take_none, torn
 
 
 def casts_only(ctx: Context) -> bool:
@@ -98,7 +98,7 @@ def wraps_extension(ctx: Context, use: ast.expr) -> bool:
         return False
     names = {target.id for target in above.targets if isinstance(target, ast.Name)}
     calls = [c for c in ctx.m.all(ast.Call) if last_name(c.func) in names]
-    if any(c.args and may_take_none(ctx, c.args[0]) for c in calls):
+    if any(c.args and (may_take_none(ctx, c.args[0]) or any(torn(ctx, arg) for arg in c.args)) for c in calls):
         return False
     if isinstance(wrapped, ast.Attribute):
         return isinstance(wrapped.value, ast.Name) and any(
@@ -173,7 +173,10 @@ def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
         first = above.args.args[0].arg if above.args.args else ""  # type: ignore[attr-defined]
         if first == "ctx":
             return True
-        calls = ctx.v.calls[above]
+        calls, cls = ctx.v.calls[above], ctx.m.class_of(ctx.m.scope_of[above])
+        handed = (arg for c in calls for arg in (*c.args, *(k.value for k in c.keywords)))
+        if (cls is not None and is_row(ctx, cls)) or any(torn(ctx, arg) for arg in handed):
+            return False
         plain = bool(calls) and all(c.args and not may_take_none(ctx, c.args[0]) for c in calls)
         if not calls:  # whoever calls it is not read here
             plain = _takes_a_tensor(above)  # type: ignore[arg-type]

@@ -150,3 +150,41 @@ def test_what_is_handed_first_has_to_take_an_attribute(call: str, migrated: bool
     text += f"def run(x):\n    gamma, parts = 2.0, []\n    gamma = 2.0\n    parts.append(x)\n    return {call}\n"
     result = migrate_module(text, Settings(), standing=Standing(Leads.NOBODY))
     assert ("custom_fwd(" in (result.new_text or "")) is migrated
+
+
+@pytest.mark.parametrize(
+    ("handed", "migrated"),
+    [
+        ("[x, x]", True),
+        ("{'x': x}", True),
+        ("torch.nn.ModuleList([torch.nn.ReLU()])", False),
+        ("range(3)", False),
+        ("(y for y in x)", False),
+        ("Pair(x, x)", False),
+        ("Named(x, x)", False),
+        ("Rows()", False),
+        ("Plain()", True),
+    ],
+)
+def test_what_is_gone_through_is_torn(handed: str, migrated: bool) -> None:
+    """``custom_fwd`` makes a generator of it, or cannot make another of its kind."""
+    text = (
+        "import collections\nimport typing\nimport torch\nfrom apex import amp\n\n\n"
+        "Pair = collections.namedtuple('Pair', 'a b')\n\n\n"
+        "class Named(typing.NamedTuple):\n    a: object\n    b: object\n\n\n"
+        "class Rows:\n    def __iter__(self):\n        return iter([1])\n\n\nclass Plain:\n    pass\n\n\n"
+        "@amp.float_function\ndef op(a, b):\n    return a\n\n\n"
+        f"def run(x):\n    return op(x, {handed})\n"
+    )
+    result = migrate_module(text, Settings(), standing=Standing(Leads.NOBODY))
+    assert ("custom_fwd(" in (result.new_text or "")) is migrated
+
+
+@pytest.mark.parametrize(("base", "migrated"), [("Module", True), ("Sequential", False), ("ModuleList", False)])
+def test_a_method_is_handed_its_object(base: str, migrated: bool) -> None:
+    text = (
+        "import torch\nfrom apex import amp\n\n\n"
+        f"class Net(torch.nn.{base}):\n    @amp.float_function\n    def forward(self, x):\n        return x * 2\n"
+    )
+    result = migrate_module(text, Settings(), standing=Standing(Leads.NOBODY))
+    assert ("custom_fwd(" in (result.new_text or "")) is migrated

@@ -21,7 +21,7 @@ from ...nodes import walk
 from ...units.compute import Compute, generates, runs_later, walk_now
 from ...units.events import reaching
 from ...units.order import NOT_YET, ON, Order
-from ...units.references import handed_on
+from ...units.references import handed_on, handed_to
 from ...units.slices import Slices
 from ...units.translate import collected, passed
 from ...units.unit import Context, Manual, Unit
@@ -497,6 +497,8 @@ class Planner:
         calls = [c for c in every if not self.ctx.m.idle(c)]
         if not calls or any(scope is self.ctx.m.function(c) for c in calls):
             return False
+        if not all(self.in_region(c) or self.covered(self.ctx.m.function(c)) for c in handed_to(self.ctx, scope.node)):
+            return False  # somebody else calls it, too
         if any(self.in_region(c) or self.covered(self.ctx.m.function(c)) for c in calls):
             return True
         if any(self.ctx.m.function(c).node in self.unit.natively for c in calls):
@@ -727,7 +729,8 @@ class Planner:
             known[scope] = False  # a function that is only called by itself, in the end, is not
             calls = self.ctx.v.calls[scope.node] if scope.is_function else []
             known[scope] = bool(calls) and called_by_python(self.ctx, scope.node) is None and all(
-                self.in_region(c) or self.covered(self.ctx.m.function(c), known) for c in calls
+                self.in_region(c) or self.covered(self.ctx.m.function(c), known)
+                for c in (*calls, *handed_to(self.ctx, scope.node))
             )
         return known[scope]
 
