@@ -53,7 +53,7 @@ from .premises.filled_groups import review_filled_groups
 from .premises.fused import review_fused
 from .premises.fused_state import review_fused_state
 from .premises.guarded_once import check_guarded_once
-from .premises.hooked import review_products_in_hooks
+from .premises.hooked import review_products_in_hooks, review_unmarked_functions
 from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
 from .premises.said_before import check_said_before
@@ -155,6 +155,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_fused_state(ctx, unit)
         review_unhooked(ctx, unit)
         review_products_in_hooks(ctx, unit)
+        review_unmarked_functions(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)
         review_saved_contents(ctx, unit, state)

@@ -49,14 +49,17 @@ def apply(plan: Plan, work: Work) -> None:
     """Decorate the program's own functions that compute products in their backward."""
     if plan.unit.off:
         return
-    for forward, backward in uncast_functions(plan.ctx):
-        native = work.native(forward)
-        for node, decorator in ((forward, native.custom_fwd()), (backward, native.custom_bwd())):
-            _decorate(work, node, decorator)
-            work.note_header(plan.unit.number, ID, node, "the backward runs under autocast where the forward did")
+    done: set[ast.FunctionDef] = set()  # a method of a base serves several
+    for one in uncast_functions(plan.ctx):
+        native = work.native(one.forward)
+        for node, decorator in ((one.forward, native.custom_fwd()), (one.backward, native.custom_bwd())):
+            if one.marked and node not in done:
+                done.add(node)
+                _decorate(work, node, decorator)
+                work.note_header(plan.unit.number, ID, node, "the backward runs under autocast where the forward did")
 
 
 def _decorate(work: Work, node: ast.FunctionDef, decorator: str) -> None:
-    """``decorator`` goes next to the ``def``: inside of ``staticmethod``."""
+    """``decorator`` goes next to the ``def``: inside of all others, where torch's context comes first."""
     start = work.m.starts[node.lineno - 1] + node.col_offset
     work.draft.insert_at(start, f"@{decorator}\n{work.m.indent(node)}")

@@ -229,10 +229,11 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
     m = ctx.m
     if not any(o.levels & {"O1", "?"} for o in unit.options.values()):
         return
-    decorated = {backward for _, backward in uncast_functions(ctx)}
+    decorated = {one.backward for one in uncast_functions(ctx) if one.marked}
     for node in ctx.trained_apart:
         scope = m.function(node)
-        if scope.node in decorated:
+        sites = [m.function(call).node for call in m.calls(getattr(scope.node, "name", ""))]
+        if scope.node in decorated or (sites and decorated.issuperset(sites)):
             continue  # it runs under autocast where its forward did
         if not any(m.in_one_run(node, init.call) for init in unit.initializes):
             continue  # a script of its own, which shares files with the one that initializes
