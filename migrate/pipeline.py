@@ -29,6 +29,7 @@ from .model import (
     Settings,
     Severity,
     Standing,
+    UnitSummary,
     Waits,
     by_hand,
 )
@@ -217,12 +218,26 @@ def _as_wider_says(
 
 
 def _with_reason(one: Analysed, why: Mapping[str, Finding]) -> Analysed:
-    """What stays by hand in a file that was looked at by itself, with why it was."""
-    left = next((f for f in one.result.findings if f.severity is Severity.MANUAL), None)
-    if left is None or one.result.path not in why:
+    """A file that was looked at by itself, with why it was: beside what stays by hand there, or with each unit that is
+    migrated, which nobody compared with what the others do."""
+    result = one.result
+    if result.path not in why:
         return one
-    said = replace(why[one.result.path], line=left.line, end_line=left.line)
-    return replace(one, result=replace(one.result, findings=(*one.result.findings, said)))
+    left = next((f for f in result.findings if f.severity is Severity.MANUAL), None)
+    if left is not None:
+        told = replace(why[result.path], line=left.line, end_line=left.line)
+        return replace(one, result=replace(result, findings=(*result.findings, told)))
+    said = tuple(_apart(why[result.path], unit) for unit in result.units)
+    units = tuple(replace(unit, applicability=Applicability.REVIEW) for unit in result.units)  # none is manual
+    return replace(one, result=replace(result, findings=(*result.findings, *said), units=units))
+
+
+def _apart(why: Finding, unit: UnitSummary) -> Finding:
+    message = (
+        f"{why.message.rstrip('.')}: whether the others evaluate what it trains, or look at its gradients, is known by "
+        "their texts alone"
+    )
+    return Finding("APX092", Severity.REVIEW, unit.line, unit.line, message, unit=unit.number)
 
 
 def _stays_for_another(finding: Finding) -> bool:

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from migrate.components import components
+from migrate.facts.module import Module
+from migrate.flow import solver
+from migrate.flow.values import Values
 from migrate.imports.tree import Imports
-from migrate.model import Applicability, Settings
+from migrate.model import Applicability, Settings, Severity
 from migrate.pipeline import analyse
 from migrate.sources import collect
 from migrate.spool import Spool
@@ -147,3 +150,24 @@ def test_an_optimizer_of_the_registry_that_made_the_network_is_no_network(tmp_pa
         outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
         (new,) = [spool.get(one.texts.new).decode() for one in outcome.changed if one.texts]
     assert "    scaler.step(optimizer)\n" in new and new.count("torch.autocast") == 1
+
+
+def test_what_is_migrated_by_itself_as_all_is_too_tangled_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the others do was not compared."""
+    whole = MAIN.replace("from engine import Trainer\nfrom hooks import Norms\n", "").partition("trainer =")[0]
+    whole = whole.replace('cfg["opt_level"]', '"O1"') + (
+        "for x in loader:\n    loss = model(x).sum()\n    optimizer.zero_grad()\n"
+        "    with amp.scale_loss(loss, optimizer) as scaled_loss:\n        scaled_loss.backward()\n"
+        "    optimizer.step()\n"
+    )
+    files = {"main.py": whole, "config.py": FILES["config.py"]}
+    assert _units(tmp_path, files) == [Applicability.SAFE]
+    monkeypatch.setattr(solver, "MAX_FACTS", Values(Module(whole))._facts)
+    with Spool() as spool:
+        (found,) = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1).results
+    (said,) = [one for one in found.findings if one.rule == "APX092"]
+    assert found.status == "changed" and said.severity is Severity.REVIEW and said.unit == found.units[0].number
+    assert "the 2 files of its program are too tangled to follow together" in said.message
+    assert [unit.applicability for unit in found.units] == [Applicability.REVIEW]
