@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.names import called_name
+from ..facts.once import once_each
 from ..nodes import constructs
 from ..units.unit import Context
 
@@ -23,6 +24,7 @@ def called_by_python(ctx: Context, method: ast.AST) -> ast.AST | None:
     return _handed_on(ctx, owner) if name == "__call__" else method
 
 
+@once_each
 def _handed_on(ctx: Context, owner: ast.ClassDef) -> ast.Call | None:
     """The call of unknown code that is handed an object of a class, which it may call. Who is handed a network hands on
     what it is called with."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.names import called_name
+from ..facts.once import once_each
 from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..flow.commands import SETS_COMMANDS
@@ -16,6 +17,7 @@ def handed_on(ctx: Context, function: ast.AST) -> bool:
     return bool(handed_to(ctx, function))
 
 
+@once_each
 def handed_to(ctx: Context, function: ast.AST) -> list[ast.Call]:
     """The calls that are not followed here and are handed a function (``mp.spawn(worker, …)``)."""
     name = getattr(function, "name", None)
