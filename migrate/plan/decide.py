@@ -40,6 +40,7 @@ from .precision.policy import tell_policy
 from .precision.products import review_products
 from .precision.response_norms import review_response_norms
 from .precision.shown_types import review_shown_types
+from .precision.sparse import review_sparse_products
 from .precision.stored import review_stored
 from .precision.threads import review_threads
 from .precision.traced import review_traced
@@ -212,6 +213,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_stored(ctx, unit, coverage, widened)
         review_filled(ctx, unit, coverage)
         review_added(ctx, unit, coverage)
+        review_sparse_products(ctx, unit, coverage)
         review_own_input(ctx, unit)
         review_response_norms(ctx, unit, coverage, widened)
         review_shown_types(ctx, unit, coverage, written)

@@ -90,7 +90,7 @@ class Handing(Making, ABC):
             raise Manual(
                 unseen,
                 f"{node.name}() is called by Python, or by a library, which hand it no scaler",
-                "keep the GradScaler as an attribute of the object, or ask torch.is_autocast_enabled()",
+                "keep the GradScaler as an attribute of the object",
             )
         if all(ctx.m.inside(call, node) for call in calls):  # itself is nobody
             raise Manual(

@@ -1,0 +1,56 @@
+"""Products of sparse tensors under autocast are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Settings
+
+TEXT = """\
+import torch
+from apex import amp
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 2)
+
+    def forward(self, adjacency, x):
+        x = self.fc(x)
+        PRODUCT
+
+
+net = Net().cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+before = torch.sparse.mm(eye, eye)
+net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+for a, x in loader:
+    loss = net(a, x).sum()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("product", "named"),
+    [
+        ("return torch.sparse.mm(adjacency, x)", True),
+        ("return torch.spmm(adjacency, x)", True),
+        ("return torch.sparse.addmm(x, adjacency, x)", True),
+        ("return torch.mm(adjacency, x)", False),  # as O1 ran it
+        ("return torch.smm(adjacency, x)", False),
+        ("return own.sparse.mm(adjacency, x)", False),
+        (
+            'with torch.autocast("cuda", enabled=False):\n            return torch.sparse.mm(adjacency, x.float())',
+            False,
+        ),
+    ],
+)
+def test_a_sparse_product(product: str, named: bool) -> None:
+    findings = migrate_module(TEXT.replace("PRODUCT", product), Settings()).findings
+    said = [one.line for one in findings if one.rule == "APX037" and "sparse tensors" in one.message]
+    assert said == ([12] if named else [])
