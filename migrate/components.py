@@ -116,7 +116,7 @@ _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
 _HOOKS = re.compile(rb"\bregister_forward_hook\(")
 _AS_FLOAT = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(O1_FLOAT)) + rb")\(")
 # What O1 left in float32 if it was so, and what makes it so.
-_PRODUCTS = re.compile(rb"\b(?:einsum|chain_matmul|multi_dot|cov|matrix_power|vecdot|linalg\.matmul)\(")
+_PRODUCTS = re.compile(rb"\b(?:einsum|chain_matmul|multi_dot|cov|matrix_power|vecdot|tensordot|inner|linalg\.matmul)\(")
 _WIDENS = re.compile(rb"\.(?:float|double)\(\)|\b(?:softplus|exp)\(")
 _SPREADS = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(SPREADS)) + rb")\(")
 _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")

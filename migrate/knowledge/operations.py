@@ -86,8 +86,9 @@ HALF_NOT_FLOAT = SPREADS | frozenset("gelu grid_sample".split())
 HALF_NOT_FLOAT_LAYERS = {"GELU": "gelu"}
 # What O1 ran in float32, and autocast in the type that comes in: the function and the layer.
 RESPONSE_NORM, RESPONSE_NORM_LAYER = "local_response_norm", "LocalResponseNorm"
-# Of torch alone: other things are called so as well. All but `vecdot` take one tensor.
-MULTIPLY_WITHIN = frozenset("cov corrcoef matrix_power pinv vecdot".split())
+# Of torch alone: other things are called so as well. These take two tensors, the others one.
+MULTIPLY_TWO = frozenset("vecdot tensordot inner".split())
+MULTIPLY_WITHIN = frozenset("cov corrcoef matrix_power pinv".split()) | MULTIPLY_TWO
 HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split()) | MULTIPLY_WITHIN
 # The product that O1 patched under another name alone: of torch.linalg.
 LINALG_PRODUCT = "matmul"

@@ -11,6 +11,7 @@ from ...knowledge.operations import (
     HALF_NOT_AS_GIVEN,
     KEEP,
     LINALG_PRODUCT,
+    MULTIPLY_TWO,
     MULTIPLY_WITHIN,
     O1_FLOAT,
     O1_FLOAT_FUNCTIONAL,
@@ -57,7 +58,7 @@ def _products(ctx: Context) -> list[tuple[ast.Call, str]]:
     found = []
     for name in [*sorted(HALF_NOT_AS_GIVEN - _BOUNDED), LINALG_PRODUCT]:
         for call in ctx.m.calls(name):
-            one_tensor = name in MULTIPLY_WITHIN and name != "vecdot"
+            one_tensor = name in MULTIPLY_WITHIN - MULTIPLY_TWO
             operands = [one for one in call.args[: 1 if one_tensor else None] if not isinstance(one, ast.Constant)]
             if name == LINALG_PRODUCT and home(call.func) != "linalg":
                 continue
