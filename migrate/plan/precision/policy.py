@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from ...facts.names import called_name, last_name
 from ...facts.once import once
+from ...facts.usual_names import home
 from ...flow.arguments import default_of
 from ...knowledge.host import GIVES_VALUES, HOST_MODULES
 from ...knowledge.operations import (
@@ -17,6 +18,7 @@ from ...knowledge.operations import (
     HALF_NOT_FLOAT,
     IN_PLACE,
     LARGEST_HALF,
+    LINALG_PRODUCT,
     MULTIPLY_WITHIN,
     SPREADS,
 )
@@ -27,10 +29,11 @@ from .spread import of_float32, wide
 from .torchs import of_torch
 
 _WIDER = frozenset("float float32 double float64 bfloat16".split())
+_LINALG = f"linalg.{LINALG_PRODUCT}"
 _Operation = ast.Call | ast.AugAssign | ast.BinOp
 _WORDS = (
     (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),
-    (HALF_NOT_AS_GIVEN, "in float16 under autocast, O1 left the type as it was given"),
+    (HALF_NOT_AS_GIVEN | {_LINALG}, "in float16 under autocast, O1 left the type as it was given"),
     (frozenset({IN_PLACE}), "in float16 under autocast, O1 made a new float32 tensor where the right side was one"),
     (
         frozenset({FAR_FILL}),
@@ -98,6 +101,8 @@ def _operation(ctx: Context, node: _Operation) -> str | None:
         return FAR_FILL
     if (name in SPREADS and of_float32(ctx, node)) or (name in MULTIPLY_WITHIN and not of_torch(ctx.m, node.func)):
         return None
+    if name == LINALG_PRODUCT and home(node.func) == "linalg" and of_torch(ctx.m, node.func):
+        return _LINALG
     return name if name in HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN else None
 
 

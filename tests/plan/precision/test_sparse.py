@@ -54,3 +54,20 @@ def test_a_sparse_product(product: str, named: bool) -> None:
     findings = migrate_module(TEXT.replace("PRODUCT", product), Settings()).findings
     said = [one.line for one in findings if one.rule == "APX037" and "sparse tensors" in one.message]
     assert said == ([12] if named else [])
+
+
+@pytest.mark.parametrize(
+    ("product", "name"),
+    [
+        ("return torch.tensordot(x, adjacency, dims=1)", "tensordot"),
+        ("return torch.inner(x, adjacency)", "inner"),
+        ("return torch.linalg.matmul(adjacency, x)", "linalg.matmul"),
+        ("return torch.matmul(adjacency, x)", None),  # as O1 ran it
+        ("return own.inner(x, adjacency)", None),
+    ],
+)
+def test_what_multiplies_within_is_told(product: str, name: str | None) -> None:
+    """O1 patched none of these; autocast runs the product inside in half."""
+    findings = migrate_module(TEXT.replace("PRODUCT", product), Settings()).findings
+    said = [one.message for one in findings if one.rule == "APX037" and "types of results" in one.message]
+    assert ([f"`{name}` (line 12)" in one for one in said] == [True]) if name else not said
