@@ -48,7 +48,7 @@ from .plan.idle_imports import idle_imports
 from .plan.left import lines_left, needs
 from .plan.plan import Plan
 from .plan.premises import handed
-from .plan.regions.within import grown, within
+from .plan.regions.within import placed
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
 from .report.placing import told
@@ -411,8 +411,7 @@ def _write_once(
 ) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
     work = begun(ctx, migrated=bool(plans))
-    work.within = within(ctx.m, plans)
-    work.grown = grown(plans, work.within)
+    work.placed = placed(ctx.m, plans)
     for plan in plans:
         apply_rules(Stage.UNIT, plan, work)
     if plans or follow:

@@ -169,6 +169,10 @@ class Classes(Solver):
                 break
         return found
 
+    def inherited(self, owner: ast.ClassDef, name: str) -> ast.AST | None:
+        """The method of a class, or of the first base in this module that has one, in Python's order."""
+        return next((found for one in self.order(owner) if (found := self.m.method(one, name)) is not None), None)
+
     def property_of(self, owner: ast.ClassDef, name: str) -> ast.AST | None:
         """The function that reading an attribute of an instance runs, where a property of that name stands here."""
         found = next(iter(self._methods(owner, name)), None)

@@ -29,9 +29,10 @@ def told(
         for location, shown, more in asking:
             spelled = data is None or module_name(location).encode(errors="surrogateescape") in data
             imported = spelled and location in imports.imported(notebook)
+            reached = imported or imports.reached(notebook, {location}) is not None
             for name, parameter in more.items():
-                leads = imported or ("." in name and imports.reached(notebook, {location}) is not None)
-                if leads and _calls(notebook, name):
+                of_object = "." in name  # which may come from a file between
+                if (reached if of_object else imported) and _calls(notebook, name):
                     said = f"{name}() of {shown}, which this notebook calls, takes {parameter} now"
                     found.setdefault(notebook, []).append(Finding(RULE, Severity.REVIEW, 1, 1, said))
     return found
@@ -71,8 +72,8 @@ def _asked(data: bytes) -> dict[str, set[str]]:
 
 def _calls(notebook: str, name: str) -> bool:
     """Whether a notebook calls a function, or a method of that name."""
-    method = name.rpartition(".")
-    spelled = rf"\.\s*{re.escape(method[2])}\(" if method[0] else rf"\b{re.escape(name)}\("
+    owner, _, last = name.rpartition(".")
+    spelled = (r"\.\s*" if owner else r"\b") + rf"{re.escape(last)}\("
     with suppress(OSError):
         return re.search(spelled.encode(), imports_of(notebook, read(notebook))) is not None
     return False

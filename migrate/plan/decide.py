@@ -54,11 +54,12 @@ from .premises.filled_groups import review_filled_groups
 from .premises.fused import review_fused
 from .premises.fused_state import review_fused_state
 from .premises.guarded_once import check_guarded_once
-from .premises.hooked import review_products_in_hooks, review_unmarked_functions
+from .premises.hooked import review_products_in_hooks
 from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
 from .premises.said_before import check_said_before
 from .premises.unhooked import review_unhooked
+from .premises.unmarked_functions import review_unmarked_functions
 from .premises.untrained import review_public_evaluations, review_untrained
 from .regions.coverage import Coverage
 from .regions.gradless import review_kept_copies

@@ -42,10 +42,10 @@ def apply(plan: Plan, work: Work) -> None:
     """Wrap the unit's regions, and name a loss that was computed in an argument."""
     started: set[ast.stmt] = set()
     for planned in plan.planner.regions:
-        region = work.grown.get(planned, planned)
-        if region is None or planned in work.within:
+        region = work.placed.get(planned, planned)
+        if region is None:
             continue
-        for part in _unwrapped(work, region):
+        for part in unwrapped(work, region):
             work.wrapped |= {*part.stmts()}
             _wrap(plan, work, planned, part, started)
             _note(plan, work, planned, part)
@@ -65,7 +65,7 @@ def apply(plan: Plan, work: Work) -> None:
         work.note(plan.unit.number, ID, hoist.expr, "the loss is computed under autocast, before it is scaled")
 
 
-def _unwrapped(work: Work, region: Region) -> list[Region]:
+def unwrapped(work: Work, region: Region) -> list[Region]:
     """What of a region no other unit of the file runs under autocast already."""
     parts: list[Region] = []
     for index, stmt in enumerate(region.stmts(), region.first):

@@ -56,8 +56,7 @@ class Work:
     sites: Sites | None = None  # of Apex's parts, once amp is settled
     defined: set[tuple[int, str]] = field(default_factory=set)  # classes that files (by number) got written out
     replaced: set[ast.expr] = field(default_factory=set)  # uses of theirs that are torch's now
-    within: frozenset[Region] = frozenset()  # regions that another unit's region is around
-    grown: dict[Region, Region | None] = field(default_factory=dict)  # those that reach into another's; None: needless
+    placed: dict[Region, Region | None] = field(default_factory=dict)  # what regions are beside those of other units
     made: dict[int, list[tuple[ast.stmt, list[str]]]] = field(default_factory=dict)  # scalers of units, by block
     handed: dict[tuple[ast.AST, str], Parameter] = field(default_factory=dict)  # by function and name, first come
     given: set[tuple[ast.Call, str]] = field(default_factory=set)  # calls that hand such a one on

@@ -53,8 +53,8 @@ def uncast_functions(ctx: Context) -> list[Uncast]:
 
 
 def _method(ctx: Context, cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
-    methods = (ctx.m.method(one, name) for one in ctx.v.order(cls))
-    return next((one for one in methods if isinstance(one, ast.FunctionDef)), None)
+    method = ctx.v.inherited(cls, name)
+    return method if isinstance(method, ast.FunctionDef) else None
 
 
 def _of_class(node: ast.FunctionDef) -> bool:

@@ -25,7 +25,7 @@ from ..facts.once import once, once_each
 from ..facts.scopes import Scope
 from ..facts.sites import no_module, of_optimizers, opened
 from ..facts.usual_names import dotted
-from ..flow.objects import ELEMENT_KEY, Obj, unbound
+from ..flow.objects import ELEMENT_KEY, MODULE_LISTS, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
 from ..knowledge.models import (
     FORWARDING,
@@ -452,11 +452,7 @@ def _with_members(ctx: Context, models: frozenset[Obj], but: Callable[[ast.Call]
             todo += made
     while todo:
         obj = todo.pop()
-        if (
-            obj.kind == "call"
-            and isinstance(obj.key, ast.Call)
-            and obj.label in ("ModuleList", "ModuleDict", "Sequential")
-        ):
+        if obj.kind == "call" and isinstance(obj.key, ast.Call) and obj.label in MODULE_LISTS:
             for arg in obj.key.args:
                 value = arg.value if isinstance(arg, ast.Starred) else arg
                 for held in opened(ctx.v, ctx.v.of(value)):

@@ -1,4 +1,4 @@
-"""Hooks and methods of the backward pass that compute products: O1's patches held there, too; autocast does not."""
+"""Hooks of the backward pass that compute products: O1's patches held there, too; autocast does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...facts.names import called_name
 from ...facts.networks import comes_from_elsewhere, name_elsewhere
-from ...units.autograd import multiplies, uncast_functions
+from ...units.autograd import multiplies
 from ...units.unit import Context, Unit
 
 _REGISTERS = (
@@ -29,19 +29,6 @@ def review_products_in_hooks(ctx: Context, unit: Unit) -> None:
                     "this hook computes products in the backward pass: O1 ran them in float16, and they run in float32 "
                     "now, or raise where a half gradient meets float32; wrap them in torch.autocast",
                 )
-
-
-def review_unmarked_functions(ctx: Context, unit: Unit) -> None:
-    """Names the autograd functions with products whose methods cannot tell each other how the forward ran."""
-    for one in uncast_functions(ctx) if not unit.off else ():
-        if not one.marked:
-            unit.review(
-                one.backward,
-                "APX081",
-                "this backward computes products: Apex's casts held there, too, and natively it raises where a half "
-                "gradient meets float32. custom_fwd and custom_bwd mark what both methods are handed first, which is "
-                "not one thing here: wrap the products in torch.autocast",
-            )
 
 
 def _hooks(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:

@@ -53,6 +53,6 @@ def _function(ctx: Context, obj: Obj, name: str) -> ast.AST | None:
             found = (d for d in ctx.m.declared(name) if isinstance(d, _FUNCTIONS) and ctx.m.scope(d) is home)
             return next(found, None)
         case "class" | "instance", ast.ClassDef() as cls:
-            return next((f for one in ctx.v.order(cls) if (f := ctx.m.method(one, name)) is not None), None)
+            return ctx.v.inherited(cls, name)
         case _:
             return None

@@ -64,28 +64,33 @@ def made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
     if any(keyword.arg is None for keyword in value.keywords):
         return None
     for arg in value.args:
-        words = _command_line(ctx, arg)
-        if words is not None and all(isinstance(word, str) for word in words):
-            return said_on(ctx.m, [str(word) for word in words], attr)
+        if (words := _command_line(ctx, arg)) is not None:
+            return said_on(ctx.m, words, attr)
     classes = [o.key for o in ctx.v.of(value.func) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
     given = next((one for cls in classes if (one := _given_to(ctx, value, cls, attr)) is not None), None)
     return bool(given.value) if isinstance(given, ast.Constant) else None
 
 
-def _command_line(ctx: Context, arg: ast.expr) -> list[object] | None:
+def _command_line(ctx: Context, arg: ast.expr) -> list[str] | None:
     """The words of a list that is written out, or of a parameter's default that no caller says anything else for."""
+    written = _written_list(ctx, arg)
+    words = [e.value for e in written.elts if isinstance(e, ast.Constant)] if written is not None else []
+    known = [word for word in words if isinstance(word, str)]
+    return known if written is not None and len(known) == len(words) else None
+
+
+def _written_list(ctx: Context, arg: ast.expr) -> ast.List | ast.Tuple | None:
     m = ctx.m
     match arg:
-        case ast.List(elts=elts):
-            return [e.value for e in elts if isinstance(e, ast.Constant)]
+        case ast.List():
+            return arg
         case ast.Call(func=ast.Name(id="list"), args=[ast.Name() as inner]) | (ast.Name() as inner):
             home = m.binding_scope(inner.id, m.scope(inner))
             if home is None or inner.id not in home.params or m.stores(inner.id, home):
                 return None
             default, calls = default_of(home.node, inner.id), ctx.v.calls[home.node]
-            if not isinstance(default, (ast.List, ast.Tuple)) or any(passed(ctx, c, home, inner.id) for c in calls):
-                return None
-            return [e.value for e in default.elts if isinstance(e, ast.Constant)]
+            said = any(passed(ctx, call, home, inner.id) for call in calls)
+            return default if isinstance(default, (ast.List, ast.Tuple)) and not said else None
         case _:
             return None
 

@@ -16,7 +16,14 @@ from ..plan import Plan
 from .marks import Region
 
 
-def within(m: Module, plans: Sequence[Plan]) -> frozenset[Region]:
+def placed(m: Module, plans: Sequence[Plan]) -> dict[Region, Region | None]:
+    """What becomes of regions beside those of other units: None of one that another one makes needless, and what one is
+    that others reach into. Of one that is not here nothing does."""
+    inner = _within(m, plans)
+    return {**dict.fromkeys(inner), **_grown(plans, inner)}
+
+
+def _within(m: Module, plans: Sequence[Plan]) -> frozenset[Region]:
     """The regions that another unit's region around them makes needless."""
     by_function: dict[Scope, list[tuple[Plan, Region]]] = defaultdict(list)
     for plan in plans:
@@ -33,7 +40,7 @@ def within(m: Module, plans: Sequence[Plan]) -> frozenset[Region]:
     )
 
 
-def grown(plans: Sequence[Plan], inner: frozenset[Region]) -> dict[Region, Region | None]:
+def _grown(plans: Sequence[Plan], inner: frozenset[Region]) -> dict[Region, Region | None]:
     """The regions that reach into one of another unit in their block, or begin where it ends, and ask the same: the
     first of them, with what it is then, and the others, which it makes needless; ``inner`` lie in another one."""
     by_block: dict[int, list[tuple[Plan, Region]]] = defaultdict(list)

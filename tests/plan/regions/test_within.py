@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from migrate.engine import migrate_module
 from migrate.model import Applicability, Settings
+from migrate.plan.regions.marks import Region
+from migrate.rules.apx030_autocast import unwrapped
+from migrate.writing import begun
+from tests.asking import context
 
 GAN = """\
 import torch
@@ -211,7 +217,20 @@ def test_a_region_that_reaches_into_another_units_is_one_with_it(following: str)
     assert evaluated.index("\n            print(") > 0
 
 
-def test_of_another_condition_what_is_left_gets_a_region_of_its_own() -> None:
+def test_where_something_stands_between_the_calls_all_networks_are_under_one_too() -> None:
     text = EVALUATED.replace("BETWEEN", "print(self.g)\n            ").replace("NEXT", "given = self.d(x)")
     result = migrate_module(text, Settings())
     assert result.new_text is not None and not [one for one in result.findings if one.rule == "APX031"]
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "left"),
+    [((), [(1, 4)]), ((1, 2), [(3, 4)]), ((2,), [(1, 1), (3, 4)]), ((1, 2, 3, 4), []), ((0, 5), [(1, 4)])],
+)
+def test_what_another_unit_left_of_a_region_gets_one(wrapped: tuple[int, ...], left: list[tuple[int, int]]) -> None:
+    """Of another condition, both cannot be one."""
+    ctx = context("def run():\n" + "".join(f"    a{n} = {n}\n" for n in range(6)))
+    (function,) = ctx.m.all(ast.FunctionDef)
+    block, work = ctx.m.block(function.body[0]), begun(ctx, migrated=True)
+    work.wrapped |= {block.body[n] for n in wrapped}
+    assert [(one.first, one.last) for one in unwrapped(work, Region(block, 1, 4, "evaluation"))] == left
